@@ -1,0 +1,16 @@
+# Install and export: after this, find_package(flowgraph) gives flowgraph::flowgraph and flowgraph::define.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/flowgraph")
+configure_package_config_file(cmake/flowgraphConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS flowgraph flowgraph_define EXPORT flowgraph_targets)
+install(EXPORT flowgraph_targets NAMESPACE flowgraph:: FILE flowgraphTargets.cmake DESTINATION "${package_dir}")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake" DESTINATION "${package_dir}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/flowgraph")
