@@ -1,0 +1,3 @@
+#include "model.hpp"
+
+std::int64_t parameters_of_line() { return static_cast<std::int64_t>(line.parameters()); }

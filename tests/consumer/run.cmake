@@ -1,0 +1,23 @@
+# Configures, builds and runs project/ against flowgraph, in a directory of its own.
+#   cmake -DMODE=find_package|add_subdirectory -DWORK=... -DSOURCE=... -DBUILD=... -DCOMPILER=... -DGENERATOR=...
+#         -DPREFIX_PATH=... -P run.cmake
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+if(MODE STREQUAL "find_package")
+  run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
+  list(PREPEND PREFIX_PATH "${WORK}/prefix")
+  set(SOURCE "")
+endif()
+# By file, because a list does not survive a command line.
+file(WRITE "${WORK}/cache.cmake" "set(CMAKE_BUILD_TYPE Debug CACHE STRING \"\")
+set(CMAKE_CXX_COMPILER [[${COMPILER}]] CACHE STRING \"\")
+set(CMAKE_PREFIX_PATH [[${PREFIX_PATH}]] CACHE STRING \"\")
+set(FLOWGRAPH_SOURCE_DIRECTORY [[${SOURCE}]] CACHE STRING \"\")
+")
+run("${CMAKE_COMMAND}" -C "${WORK}/cache.cmake" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK}/build" -G
+    "${GENERATOR}")
+run("${CMAKE_COMMAND}" --build "${WORK}/build")
+run("${WORK}/build/consumer")
