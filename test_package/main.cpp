@@ -1,0 +1,20 @@
+#include <cstdio>
+#include <flowgraph.hpp>
+
+namespace fg = flowgraph;
+
+inline constexpr fg::dim batch{"batch"};
+
+inline constexpr auto line = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 2>("x");
+  auto w = g.variable<float, 2, 1>("w");
+  g.name("y", matmul(x, w) + 1.0f);
+});
+
+int main() {
+  fg::session<line> s;
+  const fg::ndarray<float, batch, 2> x{{1, 2}, {3, 4}, {5, 6}};
+  const auto y = s.run<"y">(fg::feed<"x">(x));  // w starts as zeros
+  if (y.size() != 3 || y.data()[0] != 1.0f) return 1;
+  std::puts("flowgraph works here");
+}
