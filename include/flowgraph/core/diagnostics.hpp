@@ -1,0 +1,38 @@
+// Compile-time diagnostics. mistake<problem, facts...>() fails to compile with the problem's sentence; the facts
+// (tensor types, names, lines) are its template arguments, which g++ and clang print in the headline.
+#pragma once
+#include <cstdint>
+
+#include "fixed_string.hpp"
+#include "problem.hpp"
+
+namespace flowgraph {
+
+// Facts. Only their names matter: they are what a compiler prints.
+template <fixed_string Name>
+struct named;
+template <fixed_string Name>
+struct op_named;
+template <std::int64_t... Axes>
+struct axes;
+template <auto... Extents>
+struct shape;
+template <int Line>
+struct at_line;
+template <class Fact>
+struct required;
+
+namespace detail {
+
+template <class... Given>
+inline constexpr bool given = false;
+
+template <problem P, class... Given>
+constexpr void mistake() {
+#define FLOWGRAPH_PROBLEM(name, sentence) static_assert(P != problem::name || given<Given...>, sentence);
+  FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
+#undef FLOWGRAPH_PROBLEM
+}
+
+}  // namespace detail
+}  // namespace flowgraph

@@ -1,0 +1,274 @@
+// Arithmetic on named extents. An extent computed from named ones is a polynomial in them with integer
+// coefficients; its canonical text ("2*batch", "batch*time", "time-1", "(h+1)/2") is its identity, so two ways of
+// computing the same extent compare equal wherever they meet. A floor division is an atom: "(h+1)/2".
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "vec.hpp"
+
+namespace flowgraph::detail {
+
+inline constexpr int max_extent_text = 95;
+
+// A short text with room for one extent.
+struct extent_text {
+  char chars[max_extent_text + 1]{};
+  int length = 0;
+  bool too_long = false;
+
+  constexpr extent_text() = default;
+  constexpr explicit extent_text(std::string_view s) { append(s); }
+  constexpr void append(char c) {
+    if (length == max_extent_text) {
+      too_long = true;
+      return;
+    }
+    chars[length++] = c;
+  }
+  constexpr void append(std::string_view s) {
+    for (const char c : s) append(c);
+  }
+  constexpr void append(std::int64_t n) {
+    if (n < 0) {
+      append('-');
+      n = -n;
+    }
+    char digits[20]{};
+    int count = 0;
+    do digits[count++] = static_cast<char>('0' + n % 10);
+    while ((n /= 10) != 0);
+    while (count > 0) append(digits[--count]);
+  }
+  constexpr std::string_view view() const { return {chars, static_cast<unsigned>(length)}; }
+};
+
+// coefficient * factors[0] * factors[1] * ..., factors sorted; no factors: a number.
+struct extent_term {
+  static constexpr int max_factors = 6;
+  std::int64_t coefficient = 0;
+  extent_text factors[max_factors];
+  int count = 0;
+
+  constexpr bool same_factors(const extent_term& o) const {
+    if (count != o.count) return false;
+    for (int i = 0; i < count; ++i)
+      if (factors[i].view() != o.factors[i].view()) return false;
+    return true;
+  }
+  // Order of printing: more factors first, then by text; the number comes last.
+  constexpr bool before(const extent_term& o) const {
+    if (count != o.count) return count > o.count;
+    for (int i = 0; i < count; ++i)
+      if (factors[i].view() != o.factors[i].view()) return factors[i].view() < o.factors[i].view();
+    return false;
+  }
+  constexpr void multiply(std::string_view atom) {
+    if (count == max_factors) return;
+    int at = count++;
+    while (at > 0 && atom < factors[at - 1].view()) {
+      factors[at] = factors[at - 1];
+      --at;
+    }
+    factors[at] = extent_text(atom);
+  }
+};
+
+class extent_polynomial {
+ public:
+  constexpr extent_polynomial() = default;
+  constexpr explicit extent_polynomial(std::int64_t n) {
+    extent_term t;
+    t.coefficient = n;
+    add(t);
+  }
+  // Accepts what text() prints, and any sum of products that a user writes: "2*batch+1". Sets ok to false on
+  // anything else.
+  constexpr explicit extent_polynomial(std::string_view s) { parse(s); }
+
+  constexpr bool ok() const { return ok_; }
+  constexpr const vec<extent_term>& terms() const { return terms_; }
+
+  constexpr void add(const extent_term& t) {
+    for (int i = 0; i < terms_.size(); ++i)
+      if (terms_[i].same_factors(t)) {
+        terms_[i].coefficient += t.coefficient;
+        return;
+      }
+    int at = terms_.push(t);
+    for (; at > 0 && t.before(terms_[at - 1]); --at) {
+      terms_[at] = terms_[at - 1];
+      terms_[at - 1] = t;
+    }
+  }
+  constexpr void add(const extent_polynomial& o, std::int64_t sign) {
+    for (extent_term t : o.terms_) {
+      t.coefficient *= sign;
+      add(t);
+    }
+    ok_ = ok_ && o.ok_;
+  }
+  constexpr extent_polynomial times(const extent_polynomial& o) const {
+    extent_polynomial r;
+    for (const extent_term& a : terms_)
+      for (const extent_term& b : o.terms_) {
+        extent_term t = a;
+        t.coefficient *= b.coefficient;
+        for (int i = 0; i < b.count; ++i) t.multiply(b.factors[i].view());
+        r.add(t);
+      }
+    r.ok_ = ok_ && o.ok_;
+    return r;
+  }
+  // floor(this / n): exact when n divides every coefficient, otherwise the atom "(...)/n".
+  constexpr extent_polynomial floor_divided(std::int64_t n) const {
+    bool exact = true;
+    for (const extent_term& t : terms_) exact = exact && t.coefficient % n == 0;
+    extent_polynomial r;
+    r.ok_ = ok_;
+    if (exact) {
+      for (extent_term t : terms_) {
+        t.coefficient /= n;
+        r.add(t);
+      }
+      return r;
+    }
+    extent_text atom;
+    atom.append('(');
+    atom.append(text().view());
+    atom.append(std::string_view(")/"));
+    atom.append(n);
+    extent_term t;
+    t.coefficient = 1;
+    t.multiply(atom.view());
+    r.ok_ = r.ok_ && !atom.too_long;
+    r.add(t);
+    return r;
+  }
+  constexpr extent_text text() const {
+    extent_text r;
+    for (const extent_term& t : terms_) {
+      if (t.coefficient == 0) continue;
+      if (r.length > 0 && t.coefficient > 0) r.append('+');
+      if (t.count == 0) {
+        r.append(t.coefficient);
+        continue;
+      }
+      if (t.coefficient == -1) r.append('-');
+      if (t.coefficient != 1 && t.coefficient != -1) {
+        r.append(t.coefficient);
+        r.append('*');
+      }
+      for (int i = 0; i < t.count; ++i) {
+        if (i > 0) r.append('*');
+        r.append(t.factors[i].view());
+      }
+    }
+    if (r.length == 0) r.append('0');
+    return r;
+  }
+  // The number, if nothing in it is named.
+  constexpr bool constant(std::int64_t& value) const {
+    value = 0;
+    for (const extent_term& t : terms_) {
+      if (t.coefficient == 0) continue;
+      if (t.count > 0) return false;
+      value = t.coefficient;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
+
+  constexpr void parse(std::string_view s) {
+    const int n = static_cast<int>(s.size());
+    int i = 0;
+    auto at = [&](int k) { return k < n ? s[static_cast<unsigned>(k)] : '\0'; };
+    while (i < n && ok_) {
+      extent_term t;
+      t.coefficient = 1;
+      if (at(i) == '+' || at(i) == '-') {
+        if (at(i) == '-') t.coefficient = -1;
+        ++i;
+      }
+      for (bool more = true; more && ok_;) {
+        const int start = i;
+        if (digit(at(i))) {
+          std::int64_t value = 0;
+          while (digit(at(i))) value = value * 10 + (at(i++) - '0');
+          t.coefficient *= value;
+        } else if (letter(at(i))) {
+          while (letter(at(i)) || digit(at(i))) ++i;
+          t.multiply(s.substr(static_cast<unsigned>(start), static_cast<unsigned>(i - start)));
+        } else if (at(i) == '(') {
+          for (int depth = 0; i < n; ++i) {
+            if (at(i) == '(') ++depth;
+            if (at(i) == ')' && --depth == 0) break;
+          }
+          if (at(i) != ')' || at(i + 1) != '/' || !digit(at(i + 2))) {
+            ok_ = false;
+            break;
+          }
+          const int close = i;
+          std::int64_t by = 0;
+          for (i += 2; digit(at(i)); ++i) by = by * 10 + (at(i) - '0');
+          const extent_polynomial inner(
+              s.substr(static_cast<unsigned>(start + 1), static_cast<unsigned>(close - start - 1)));
+          if (!inner.ok_ || by == 0) {
+            ok_ = false;
+            break;
+          }
+          const extent_polynomial divided = inner.floor_divided(by);
+          if (divided.terms_.size() != 1) {
+            ok_ = false;
+            break;
+          }
+          t.coefficient *= divided.terms_[0].coefficient;
+          for (int k = 0; k < divided.terms_[0].count; ++k) t.multiply(divided.terms_[0].factors[k].view());
+        } else {
+          ok_ = false;
+        }
+        more = at(i) == '*';
+        if (more) ++i;
+      }
+      if (i < n && at(i) != '+' && at(i) != '-') ok_ = false;
+      add(t);
+    }
+    if (n == 0) ok_ = false;
+  }
+
+  vec<extent_term> terms_;
+  bool ok_ = true;
+};
+
+// The number an extent text stands for. lookup(name) gives a named extent's number, or -1 where it is not known
+// yet; then the result is -1 too.
+template <class Lookup>
+constexpr std::int64_t evaluate_extent(std::string_view text, const Lookup& lookup) {
+  const extent_polynomial p(text);
+  std::int64_t sum = 0;
+  for (const extent_term& t : p.terms()) {
+    std::int64_t product = t.coefficient;
+    for (int i = 0; i < t.count; ++i) {
+      const std::string_view f = t.factors[i].view();
+      std::int64_t value = -1;
+      if (f[0] == '(') {
+        const auto close = f.rfind(")/");
+        std::int64_t by = 0;
+        for (auto k = close + 2; k < f.size(); ++k) by = by * 10 + (f[k] - '0');
+        const std::int64_t inner = evaluate_extent(f.substr(1, close - 1), lookup);
+        value = inner < 0 ? -1 : inner / by;
+      } else {
+        value = lookup(f);
+      }
+      if (value < 0) return -1;
+      product *= value;
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+}  // namespace flowgraph::detail

@@ -1,0 +1,100 @@
+// Every mistake the library can name, each with its one sentence: what is required. The compiler's diagnostics
+// (diagnostics.hpp) and the exceptions of the same mistakes at run time (error.hpp) both read this list.
+#pragma once
+#include <string_view>
+
+// clang-format off
+#define FLOWGRAPH_PROBLEMS(X) \
+  /* element types */ \
+  X(dtypes_differ, "the operands must have the same element type; cast one of them") \
+  X(dtype_unsupported, "this op is not defined for this element type") \
+  X(needs_floating, "this op needs a floating-point operand; cast it") \
+  X(needs_boolean, "this op needs a boolean operand; compare with something first") \
+  X(needs_integer, "indices and labels must be int32 or int64; cast them") \
+  X(literal_does_not_fit, "a number with a fraction can't be combined with an integer tensor; cast the tensor to a floating-point type") \
+  /* shapes */ \
+  X(operand_rank, "an operand has the wrong rank for this op") \
+  X(rank_too_high, "a tensor has at most 8 axes") \
+  X(broadcast, "the shapes do not broadcast: from the back, two extents must be equal or one of them must be 1") \
+  X(broadcast_to, "broadcast_to: the operand does not broadcast to the requested shape") \
+  X(same_shape, "the operands must have the same shape") \
+  X(inner_dimensions, "matmul: the columns of the left operand must equal the rows of the right operand") \
+  X(batch_dimensions, "matmul: the leading axes of both operands must broadcast") \
+  X(square_matrix, "the last two axes must be equal: a square matrix is needed") \
+  X(solve_rows, "the rows of the right-hand side must equal those of the matrix") \
+  X(axis_out_of_range, "an axis must lie between -rank and rank-1 of the operand") \
+  X(axis_twice, "an axis is named twice") \
+  X(permutation, "transpose: the axes must be a permutation of 0 to rank-1") \
+  X(reshape_count, "reshape: the new shape must have as many elements as the operand") \
+  X(squeeze_extent, "squeeze: only an axis of extent 1 can be removed") \
+  X(concat_extents, "concat: the operands must agree in every extent but the one that is joined") \
+  X(split_extent, "split: the extent must be a number that the parts divide") \
+  X(slice_bounds, "slice: begin and size must lie within the operand") \
+  X(slice_stride, "strided_slice: a stride must not be 0") \
+  X(needs_number, "this op needs an extent that is a number, not a name") \
+  X(pad_rank, "pad: there must be one pair of paddings for every axis, none of them negative") \
+  X(tile_rank, "tile: there must be one positive count for every axis") \
+  X(count_out_of_range, "the count must lie between 1 and the extent of the last axis") \
+  X(gather_indices, "the last extent of the indices must be a number, at most the rank of the operand") \
+  X(scatter_shape, "scatter: the updates must have the shape of the indices followed by the rest of the target") \
+  X(einsum_syntax, "einsum: the equation must read like \"ij,jk->ik\", one term of lower-case letters for each operand") \
+  X(einsum_rank, "einsum: every term must have as many letters as its operand has axes") \
+  X(einsum_extents, "einsum: a letter must stand for the same extent wherever it occurs") \
+  X(einsum_output, "einsum: every letter of the result must occur in a term, and only once in the result") \
+  X(bias_extent, "bias_add: the bias must have the extent of the last axis") \
+  X(labels_shape, "the labels must have the shape of the logits without their last axis") \
+  X(conv_rank, "convolution: images are [batch, height, width, channels] and filters [height, width, in, out]") \
+  X(conv_channels, "convolution: the filter's input channels times the groups must equal the image's channels") \
+  X(conv_groups, "convolution: the groups must divide the output channels") \
+  X(conv_window, "the window does not fit into the padded image") \
+  X(window_positive, "window, stride and dilation must be at least 1") \
+  X(norm_extents, "scale and offset must have the extent of the axis that is normalised") \
+  X(parameter_range, "a parameter of this op is out of its range") \
+  /* building a graph */ \
+  X(loss_not_scalar, "the loss must be a scalar; reduce it first") \
+  X(loss_not_floating, "the loss must be floating-point") \
+  X(no_gradient, "gradients: an op between the loss and a variable has no gradient") \
+  X(no_variables, "minimize: the loss depends on no trainable variable") \
+  X(assign_shape, "assign: the value must have the element type and shape of the variable") \
+  X(different_graphs, "the operands belong to different graphs") \
+  X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
+  X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \
+  X(learning_rate, "a learning rate must be a finite number above 0") \
+  X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
+  X(invalid_graph, "the graph is malformed") \
+  /* running a model */ \
+  X(unknown_name, "the model has no tensor or operation of this name") \
+  X(nothing_fetched, "run: name at least one tensor or operation to fetch") \
+  X(not_fed, "run: a placeholder that the fetches need is not fed") \
+  X(fed_in_vain, "run: no fetch needs this feed") \
+  X(fed_twice, "run: the same tensor is fed twice") \
+  X(operation_fed, "run: an operation has no value and can't be fed") \
+  X(feed_dtype, "feed: the data must have the element type of the tensor") \
+  X(feed_extents, "feed: the data must have the shape of the tensor") \
+  X(not_a_variable, "get and set need the name of a variable") \
+  X(extent_conflict, "one named extent was bound to two different numbers") \
+  X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
+  X(no_kernel, "an op has no kernel for this element type on this device") \
+  X(no_device, "the graph asks for a device that this session does not have")
+// clang-format on
+
+namespace flowgraph {
+
+enum class problem : unsigned char {
+  none,
+#define FLOWGRAPH_PROBLEM(name, sentence) name,
+  FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
+#undef FLOWGRAPH_PROBLEM
+};
+
+constexpr std::string_view sentence(problem p) {
+  constexpr std::string_view all[] = {
+      "",
+#define FLOWGRAPH_PROBLEM(name, sentence) sentence,
+      FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
+#undef FLOWGRAPH_PROBLEM
+  };
+  return all[static_cast<int>(p)];
+}
+
+}  // namespace flowgraph

@@ -1,0 +1,150 @@
+// Untyped building, for what is written on values: gradients, simplifications, optimizers. A ref is a node of a
+// graph that is being built; emit appends an op after asking its rule.
+#pragma once
+#include <cstdint>
+
+#include "graph_data.hpp"
+#include "inference.hpp"
+
+namespace flowgraph {
+
+struct ref {
+  graph_data* graph = nullptr;
+  int id = -1;
+
+  constexpr explicit operator bool() const { return id >= 0; }
+  constexpr const node& get() const { return graph->nodes[id]; }
+  constexpr extents shape() const { return graph->shape_of(id); }
+  constexpr dtype type() const { return get().type; }
+  constexpr int rank() const { return graph->shapes[get().shape].rank; }
+  constexpr bool is(const op_def& op) const { return get().op->id == op.id; }
+  constexpr ref input(int i) const { return {graph, graph->inputs(id)[i]}; }
+  template <class A>
+  constexpr A attrs() const {
+    return detail::attrs_from_words<A>(graph->words.begin() + get().attrs);
+  }
+};
+
+namespace detail {
+
+// Appends a node of any op. Of several results each gets an `output` node behind it; the node itself is returned.
+constexpr int append_inferred(graph_data& g, const op_def& op, const int* in, int n_in, const std::int64_t* words,
+                              int n_words, const extents& declared = {}, dtype declared_type = dtype::none) {
+  inference f(g.symbols);
+  for (int i = 0; i < n_in; ++i) f.operand(g.shape_of(in[i]), g.nodes[in[i]].type);
+  f.attributes(words);
+  f.declare(declared, declared_type);
+  op.infer(f);
+  if (f.why() != problem::none) g.fail(f.why(), op.name);
+  if (f.outputs() == 0) return g.append(op, 0, dtype::none, in, n_in, words, n_words);
+  const int id = g.append(op, g.intern_shape(f.out(0)), f.out_type(0), in, n_in, words, n_words);
+  if (f.outputs() > 1) {
+    g.nodes[id].outputs = static_cast<std::uint8_t>(f.outputs());
+    for (int k = 0; k < f.outputs(); ++k) {
+      const std::int64_t index = k;
+      g.append(op_def_of<ops::output>, g.intern_shape(f.out(k)), f.out_type(k), &id, 1, &index, 1);
+    }
+  }
+  return id;
+}
+
+}  // namespace detail
+
+// emit<ops::mul>(a, b); with attributes: emit<ops::reduce_sum>(attrs, a).
+template <class Op, class... Refs>
+constexpr ref emit(ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  graph_data& g = *first.graph;
+  if constexpr (requires { requires Op::shape_preserving; }) {
+    // Same type and same shapes (or scalars): the first operand's. Spares most nodes of a gradient the rule.
+    const node& a = g.nodes[first.id];
+    bool same = true;
+    ((same = same && (rest.get().shape == a.shape || rest.get().shape == 0) && rest.get().type == a.type), ...);
+    if (same) return {&g, g.append(op_def_of<Op>, a.shape, a.type, in, static_cast<int>(1 + sizeof...(rest)))};
+  }
+  return {&g, detail::append_inferred(g, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)), nullptr, 0)};
+}
+template <class Op, class... Refs>
+constexpr ref emit(const typename Op::attrs& attributes, ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  const auto block = detail::words_of(attributes);
+  return {first.graph, detail::append_inferred(*first.graph, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)),
+                                               block.w, detail::attr_words<typename Op::attrs>)};
+}
+// Ops whose result is declared by the caller: reshape, broadcast_to, cast.
+template <class Op, class... Refs>
+constexpr ref emit_as(const extents& shape, dtype type, ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  return {first.graph, detail::append_inferred(*first.graph, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)),
+                                               nullptr, 0, shape, type)};
+}
+
+// What an op's gradient rule sees and says: given dy, the gradient of the loss by the op's result, it adds to the
+// gradient by each operand.
+class gradient_step {
+ public:
+  constexpr gradient_step(graph_data& g, int id, const int* dy, int* accumulated, const bool* wanted,
+                          ref (*accumulate)(ref, ref))
+      : graph(g), id_(id), dy_(dy), accumulated_(accumulated), wanted_(wanted), accumulate_(accumulate) {}
+
+  graph_data& graph;
+
+  constexpr int operands() const { return graph.nodes[id_].n_inputs; }
+  constexpr ref in(int i) const { return {&graph, graph.inputs(id_)[i]}; }
+  // The op's result; of several results the k-th.
+  constexpr ref y(int k = 0) const { return {&graph, graph.nodes[id_].outputs > 1 ? id_ + 1 + k : id_}; }
+  // Empty where the k-th result does not reach the loss.
+  constexpr ref dy(int k = 0) const { return {&graph, dy_[k]}; }
+  template <class A>
+  constexpr A attrs() const {
+    return ref{&graph, id_}.template attrs<A>();
+  }
+  // Does anybody need the gradient by operand i?
+  constexpr bool wants(int i) const { return wanted_[graph.inputs(id_)[i]]; }
+  constexpr void to(int i, ref dx) {
+    if (!wants(i)) return;
+    int& sum = accumulated_[graph.inputs(id_)[i]];
+    sum = sum < 0 ? dx.id : accumulate_({&graph, sum}, dx).id;
+  }
+
+ private:
+  int id_;
+  const int* dy_;
+  int* accumulated_;
+  const bool* wanted_;
+  ref (*accumulate_)(ref, ref);
+};
+
+// What an op's simplify rule sees: one node; it returns the id of an equal node, or keep.
+class rewriter {
+ public:
+  static constexpr int keep = -1;
+
+  constexpr rewriter(graph_data& g, int id) : graph(g), self{&g, id} {}
+
+  graph_data& graph;
+  ref self;
+
+  constexpr ref in(int i) const { return self.input(i); }
+};
+
+// What an op's flops rule sees: extents as numbers.
+class cost_query {
+ public:
+  constexpr cost_query(const extents* in, const extents& out, const std::int64_t* words)
+      : in_(in), out_(out), words_(words) {}
+
+  constexpr const extents& in(int i) const { return in_[i]; }
+  constexpr const extents& out() const { return out_; }
+  template <class A>
+  constexpr A attrs() const {
+    return detail::attrs_from_words<A>(words_);
+  }
+
+ private:
+  const extents* in_;
+  const extents& out_;
+  const std::int64_t* words_;
+};
+
+}  // namespace flowgraph

@@ -1,0 +1,245 @@
+// A graph under construction: the tables behind graph_view, and the few ways to add to them. The same code runs
+// in a constant expression and at run time.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "../core/error.hpp"
+#include "../core/hash_map.hpp"
+#include "node.hpp"
+#include "structural.hpp"
+
+namespace flowgraph {
+
+// The first mistake found while a graph was built in a constant expression; define() reports it. At run time the
+// same mistake is thrown.
+struct fault {
+  problem why = problem::none;
+  std::string_view subject;  // an op's name, or what the user wrote
+  int line = 0;
+};
+
+class graph_data {
+ public:
+  constexpr graph_data() {
+    texts.push({});
+    regions.push({});
+    intern_shape(extents{});
+  }
+
+  detail::vec<node> nodes;
+  detail::vec<origin> origins;
+  detail::vec<int> edges;
+  detail::vec<std::int64_t> words;
+  detail::vec<shape_entry> shapes;
+  detail::vec<extent> dims;
+  flowgraph::symbols symbols;
+  detail::vec<name_entry> names;
+  detail::vec<text_range> texts;
+  detail::vec<char> chars;
+  detail::vec<region> regions;
+  fault first_fault;
+
+  // What the next node gets.
+  source where;
+  int scope = 0;
+  int device = 0;
+  int current_region = 0;
+
+  constexpr graph_view view() const {
+    return {nodes,           origins, edges, words, shapes, dims, symbols.entries(), symbols.chars(), names, texts,
+            chars,           regions};
+  }
+  constexpr int size() const { return nodes.size(); }
+  constexpr const int* inputs(int id) const { return edges.begin() + nodes[id].inputs; }
+  constexpr extents shape(int shape_id) const {
+    const shape_entry& s = shapes[shape_id];
+    extents e;
+    e.rank = s.rank;
+    for (int i = 0; i < s.rank; ++i) e.d[i] = dims[s.dims + i];
+    return e;
+  }
+  constexpr extents shape_of(int id) const { return shape(nodes[id].shape); }
+
+  // Shapes are interned: equal shapes have equal ids.
+  constexpr int intern_shape(const extents& e) {
+    std::uint64_t h = shape_seed(e.rank);
+    for (int i = 0; i < e.rank; ++i) h = detail::mix(h, symbols.hash(e.d[i]));
+    const int found = find_shape(h);
+    if (found >= 0) return found;
+    const int first = dims.size();
+    for (int i = 0; i < e.rank; ++i) dims.push(e.d[i]);
+    return add_shape({first, e.rank, h});
+  }
+  // -1: not there. A typed handle knows its shape's hash and asks by it.
+  constexpr int find_shape(std::uint64_t h) const { return shape_ids_.find(h); }
+  static constexpr std::uint64_t shape_seed(int rank) { return 0x5eedu + static_cast<unsigned>(rank); }
+
+  constexpr text_range store(std::string_view s) {
+    const text_range r{chars.size(), static_cast<int>(s.size())};
+    for (const char c : s) chars.push(c);
+    return r;
+  }
+  constexpr std::string_view text(text_range r) const {
+    return {chars.begin() + r.begin, static_cast<unsigned>(r.length)};
+  }
+  // A device constraint or scope by its text; equal texts get equal ids.
+  constexpr int intern_text(std::string_view s) {
+    for (int i = 0; i < texts.size(); ++i)
+      if (text(texts[i]) == s) return i;
+    return texts.push(store(s));
+  }
+
+  // Appends a node whose shape and type are already known. The inputs may lie outside the current region.
+  constexpr int append(const op_def& op, int shape, dtype type, const int* in, int n_in,
+                       const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
+    node n;
+    n.op = &op;
+    n.shape = shape;
+    n.type = type;
+    n.outputs = type == dtype::none ? 0 : 1;
+    n.device = device;
+    n.region = current_region;
+    n.n_inputs = static_cast<std::uint16_t>(n_in);
+    if (current_region == 0) {
+      n.inputs = edges.size();
+      for (int i = 0; i < n_in; ++i) edges.push(in[i]);
+    } else {
+      detail::vec<int> inside(n_in);  // captures append nodes and edges: resolve them first
+      for (int i = 0; i < n_in; ++i) inside[i] = capture(in[i], current_region);
+      n.inputs = edges.size();
+      for (int i = 0; i < n_in; ++i) edges.push(inside[i]);
+    }
+    if (!pending_controls_.empty()) {
+      n.n_control = static_cast<std::uint16_t>(pending_controls_.size());
+      for (const int c : pending_controls_) edges.push(c);
+    }
+    n.attrs = words.size();
+    n.n_attrs = static_cast<std::uint16_t>(n_attrs);
+    for (int i = 0; i < n_attrs; ++i) words.push(attr_words[i]);
+    origins.push({where, scope});
+    return nodes.push(n);
+  }
+
+  // Nodes appended while controls are pending run after them.
+  constexpr void push_control(int id) { pending_controls_.push(id); }
+  constexpr void pop_controls(int n) {
+    for (int i = 0; i < n; ++i) pending_controls_.pop();
+  }
+
+  // Regions. open_region, then its arguments and nodes, then close_region with its results; the owner is appended
+  // last, by append_owner, which gives it one extra input for each value that its regions captured.
+  constexpr int open_region() {
+    region r;
+    r.parent = current_region;
+    current_region = regions.push(r);
+    return current_region;
+  }
+  constexpr int append_argument(int index, int shape, dtype type) {
+    const std::int64_t word = index;
+    return append(op_def_of<ops::argument>, shape, type, nullptr, 0, &word, 1);
+  }
+  constexpr void close_region(const int* results, int n) {
+    region& r = regions[current_region];
+    detail::vec<int> inside(n);
+    for (int i = 0; i < n; ++i) inside[i] = capture(results[i], current_region);
+    r.results = edges.size();
+    r.n_results = n;
+    for (int i = 0; i < n; ++i) edges.push(inside[i]);
+    current_region = r.parent;
+  }
+  constexpr int append_owner(const op_def& op, int shape, dtype type, int first_region, int n_regions, const int* in,
+                             int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
+    detail::vec<int> all;
+    for (int i = 0; i < n_in; ++i) all.push(in[i]);
+    for (const captured& c : captures_)
+      if (c.region >= first_region && c.region < first_region + n_regions) {
+        int at = n_in;
+        while (at < all.size() && all[at] != c.outer) ++at;
+        if (at == all.size()) all.push(c.outer);
+        words[nodes[c.argument].attrs] = at;
+      }
+    const int id = append(op, shape, type, all.begin(), all.size(), attr_words, n_attrs);
+    nodes[id].first_region = first_region;
+    nodes[id].n_regions = static_cast<std::uint8_t>(n_regions);
+    for (int r = first_region; r < first_region + n_regions; ++r) regions[r].owner = id;
+    return id;
+  }
+  constexpr void name(int id, std::string_view wanted) {
+    const text_range t = unique_name(wanted);
+    names.push({id, t, detail::hash(text(t))});
+  }
+
+  // Records the first mistake of a constant evaluation; throws at run time.
+  constexpr void fail(problem why, std::string_view subject) {
+    if (!std::is_constant_evaluated()) throw_fault(why, subject);
+    if (first_fault.why == problem::none) first_fault = {why, subject, where.line};
+  }
+
+ private:
+  struct captured {
+    int region, value, outer, argument;  // value: what was named; outer: what stands for it in the parent
+  };
+
+  [[noreturn]] void throw_fault(problem why, std::string_view subject) const {
+    std::string message = std::string(where.file) + ":" + std::to_string(where.line) + ": ";
+    if (!subject.empty()) message += "\"" + std::string(subject) + "\": ";
+    throw graph_error(why, message + std::string(sentence(why)));
+  }
+
+  constexpr int add_shape(const shape_entry& s) {
+    const int id = shapes.push(s);
+    shape_ids_.set(s.hash, id);
+    return id;
+  }
+
+  // The node inside region r that stands for a value from outside.
+  constexpr int capture(int id, int r) {
+    if (nodes[id].region == r) return id;
+    for (const captured& c : captures_)
+      if (c.region == r && c.value == id) return c.argument;
+    const int outer = capture(id, regions[r].parent);
+    const int saved = current_region;
+    current_region = r;
+    const int argument = append_argument(-1, nodes[outer].shape, nodes[outer].type);
+    current_region = saved;
+    captures_.push({r, id, outer, argument});
+    return argument;
+  }
+
+  // "w", then "w_1", "w_2", ...
+  constexpr text_range unique_name(std::string_view wanted) {
+    const int begin = chars.size();
+    if (scope != 0) {
+      const text_range s = texts[scope];
+      for (int i = 0; i < s.length; ++i) chars.push(chars[s.begin + i]);
+      chars.push('/');
+    }
+    for (const char c : wanted) chars.push(c);
+    const int plain = chars.size();
+    const std::uint64_t h = detail::hash(text({begin, plain - begin}));
+    const int uses = name_uses_.find(h);
+    name_uses_.set(h, uses < 0 ? 1 : uses + 1);
+    if (uses < 0) return {begin, plain - begin};
+    for (std::int64_t k = uses;; ++k) {  // a user may have named another node "w_1" already
+      while (chars.size() > plain) chars.pop();
+      detail::extent_text suffix("_");
+      suffix.append(k);
+      for (const char c : suffix.view()) chars.push(c);
+      const text_range numbered{begin, chars.size() - begin};
+      const std::uint64_t numbered_hash = detail::hash(text(numbered));
+      if (name_uses_.find(numbered_hash) >= 0) continue;
+      name_uses_.set(numbered_hash, 1);
+      return numbered;
+    }
+  }
+
+  detail::hash_map name_uses_;
+  detail::hash_map shape_ids_;
+  detail::vec<int> pending_controls_;
+  detail::vec<captured> captures_;
+};
+
+}  // namespace flowgraph

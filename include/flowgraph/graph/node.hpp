@@ -1,0 +1,139 @@
+// The graph as plain data. A node is lean (an op, ranges into side tables, ids); shapes, names, attributes and
+// source lines live in tables of their own, so that building and passing over thousands of nodes stays cheap for
+// the constant evaluator.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "../core/dtype.hpp"
+#include "../core/symbols.hpp"
+#include "../core/vec.hpp"
+#include "op_def.hpp"
+
+namespace flowgraph {
+
+// A node has one value, or none (an operation), or several: then it is followed by one `output` node for each,
+// and those are what other nodes read.
+struct node {
+  const op_def* op = nullptr;
+  int inputs = 0;  // first of n_inputs data edges, then n_control control edges
+  int attrs = 0;   // first of n_attrs words
+  int shape = 0;
+  int region = 0;        // the region it belongs to; 0 is the graph itself
+  int first_region = 0;  // first of n_regions that it owns
+  int device = 0;        // constraint, 0: none
+  std::uint16_t n_inputs = 0;
+  std::uint16_t n_control = 0;
+  std::uint16_t n_attrs = 0;
+  std::uint8_t n_regions = 0;
+  std::uint8_t outputs = 1;
+  dtype type = dtype::none;
+};
+
+// A sub-graph that an op runs: a branch, a loop's body. Its nodes read only each other; what comes from outside
+// enters through `argument` nodes, each standing for one input of the owner. Its nodes stand before the owner.
+struct region {
+  int owner = -1;
+  int parent = 0;
+  int results = 0;  // first of n_results edges
+  int n_results = 0;
+};
+
+// The user's line that made a node.
+struct source {
+  const char* file = "";
+  int line = 0;
+};
+
+// As a defaulted last parameter, `caller where = {}`: the line of the call.
+struct caller : source {
+  constexpr caller(int l = __builtin_LINE(), const char* f = __builtin_FILE()) : source{f, l} {}
+};
+
+struct origin {
+  source where;
+  int scope = 0;  // text id, 0: none
+};
+
+// A range of the graph's characters.
+struct text_range {
+  int begin = 0;
+  int length = 0;
+};
+
+struct name_entry {
+  int node = 0;
+  text_range text;
+  std::uint64_t hash = 0;
+};
+
+struct shape_entry {
+  int dims = 0;  // first of rank extents
+  int rank = 0;
+  std::uint64_t hash = 0;
+};
+
+// Reads a graph, wherever its tables live: in a graph being built or in a constexpr model.
+struct graph_view {
+  detail::slice<node> nodes;
+  detail::slice<origin> origins;
+  detail::slice<int> edges;
+  detail::slice<std::int64_t> words;
+  detail::slice<shape_entry> shapes;
+  detail::slice<extent> dims;
+  detail::slice<symbol> symbol_entries;
+  detail::slice<char> symbol_chars;
+  detail::slice<name_entry> names;
+  detail::slice<text_range> texts;  // devices and scopes
+  detail::slice<char> chars;
+  detail::slice<region> regions;
+
+  constexpr int size() const { return nodes.count; }
+  constexpr detail::slice<int> inputs(int id) const {
+    const node& n = nodes[id];
+    return {edges.data + n.inputs, n.n_inputs};
+  }
+  constexpr detail::slice<int> controls(int id) const {
+    const node& n = nodes[id];
+    return {edges.data + n.inputs + n.n_inputs, n.n_control};
+  }
+  constexpr detail::slice<std::int64_t> attrs(int id) const {
+    const node& n = nodes[id];
+    return {words.data + n.attrs, n.n_attrs};
+  }
+  constexpr detail::slice<int> results(int region_id) const {
+    const region& r = regions[region_id];
+    return {edges.data + r.results, r.n_results};
+  }
+  constexpr extents shape(int shape_id) const {
+    const shape_entry& s = shapes[shape_id];
+    extents e;
+    e.rank = s.rank;
+    for (int i = 0; i < s.rank; ++i) e.d[i] = dims[s.dims + i];
+    return e;
+  }
+  constexpr extents shape_of(int id) const { return shape(nodes[id].shape); }
+  constexpr std::string_view symbol_text(extent e) const {
+    const symbol& s = symbol_entries[static_cast<int>(-1 - e)];
+    return {symbol_chars.data + s.text, static_cast<unsigned>(s.length)};
+  }
+  constexpr std::string_view text(text_range r) const {
+    return {chars.data + r.begin, static_cast<unsigned>(r.length)};
+  }
+  constexpr std::string_view device(int id) const { return text(texts[nodes[id].device]); }
+  // -1: no such name.
+  constexpr int find(std::string_view name) const {
+    const std::uint64_t h = detail::hash(name);
+    for (const name_entry& e : names)
+      if (e.hash == h && text(e.text) == name) return e.node;
+    return -1;
+  }
+  // The first name given to a node; empty: none.
+  constexpr std::string_view name_of(int id) const {
+    for (const name_entry& e : names)
+      if (e.node == id) return text(e.text);
+    return {};
+  }
+};
+
+}  // namespace flowgraph

@@ -1,0 +1,100 @@
+// What the graph knows of an op: a name with its rules attached. An op is a struct (see ops/); define_op derives
+// this plain record from it, and nodes point to it. There is no central list: a user's op is like any other.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "../core/fixed_string.hpp"
+#include "../core/hash.hpp"
+
+namespace flowgraph {
+
+class inference;
+class gradient_step;
+class rewriter;
+class cost_query;
+
+enum class trait : std::uint32_t {
+  none = 0,
+  elementwise = 1,      // out[i] depends on in[i] alone, operands broadcast: may be fused
+  view = 2,             // the same bytes under another shape: shares its operand's buffer
+  stateful = 4,         // reads or writes what outlives the step: never merged or folded
+  random = 8,           // draws numbers: never merged
+  commutative = 16,     // operands may be swapped
+  zero_gradient = 32,   // locally constant: carries no gradient by definition
+  source = 64,          // placeholder, variable, constant: computes nothing
+  in_place = 128,       // may overwrite its first operand's buffer when that dies here
+  writes_operand = 256  // updates the variable that is its first operand
+};
+
+constexpr trait operator|(trait a, trait b) {
+  return static_cast<trait>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+
+struct op_def {
+  std::string_view name;
+  std::uint64_t id = 0;  // hash of the name
+  trait traits = trait::none;
+  // The shape and type rule.
+  void (*infer)(inference&) = nullptr;
+  // Null: the op has no gradient.
+  void (*gradient)(gradient_step&) = nullptr;
+  // Finds an equal, cheaper form of one node; null: none known.
+  int (*simplify)(rewriter&) = nullptr;
+  // The value on scalars that are known at compile time; null: can't be folded.
+  double (*fold)(const double* operands) = nullptr;
+  // Floating-point operations of one node; null: one per result element.
+  std::int64_t (*flops)(const cost_query&) = nullptr;
+
+  constexpr bool is(trait t) const { return (static_cast<std::uint32_t>(traits) & static_cast<std::uint32_t>(t)) != 0; }
+};
+
+namespace detail {
+
+// From an op's id back to its struct, so that a session<model> binds kernels while it is compiled. op<> below
+// defines the friend for each op; an id without one fails to compile where it is used.
+template <std::uint64_t Id>
+struct op_key {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+  friend constexpr auto op_struct(op_key);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+};
+
+}  // namespace detail
+
+// Base of every op: struct matmul : op<matmul, "matmul"> { ... };
+template <class Derived, fixed_string Name>
+struct op {
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::uint64_t id = detail::hash(Name.view());
+  static constexpr trait traits = trait::none;
+  friend constexpr auto op_struct(detail::op_key<detail::hash(Name.view())>) { return std::type_identity<Derived>{}; }
+};
+
+namespace detail {
+
+template <std::uint64_t Id>
+using op_by_id = typename decltype(op_struct(op_key<Id>{}))::type;
+
+template <class Op>
+consteval op_def define_op() {
+  op_def d{.name = Op::name, .id = Op::id, .traits = Op::traits, .infer = &Op::infer};
+  if constexpr (requires(gradient_step& g) { Op::gradient(g); }) d.gradient = &Op::gradient;
+  if constexpr (requires(rewriter& r) { Op::simplify(r); }) d.simplify = &Op::simplify;
+  if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold;
+  if constexpr (requires(const cost_query& q) { Op::flops(q); }) d.flops = &Op::flops;
+  return d;
+}
+
+}  // namespace detail
+
+template <class Op>
+inline constexpr op_def op_def_of = detail::define_op<Op>();
+
+}  // namespace flowgraph

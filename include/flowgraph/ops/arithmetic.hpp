@@ -1,0 +1,89 @@
+// + - * / and negation, as ops and as operators on refs: what gradients are written with.
+#pragma once
+#include "elementwise.hpp"
+
+namespace flowgraph::ops {
+
+struct neg : unary<neg, "neg", scalar::neg, false> {
+  static constexpr double fold(const double* x) { return -x[0]; }
+  static constexpr void gradient(gradient_step& g) { g.to(0, emit<neg>(g.dy())); }
+  static constexpr int simplify(rewriter& r) {
+    return r.in(0).is(op_def_of<neg>) ? r.in(0).input(0).id : rewriter::keep;
+  }
+};
+
+// The operand that stays when the other is neutral, if it has the result's shape already.
+constexpr int unless_neutral(rewriter& r, int kept, int other, double neutral) {
+  if (is_constant(r.in(other), neutral) && r.in(kept).get().shape == r.self.get().shape) return r.in(kept).id;
+  return rewriter::keep;
+}
+
+struct add : binary<add, "add", scalar::add> {
+  static constexpr trait traits = trait::elementwise | trait::in_place | trait::commutative;
+  static constexpr double fold(const double* x) { return x[0] + x[1]; }
+  static constexpr void gradient(gradient_step& g) {
+    if (g.wants(0)) g.to(0, sum_to(g.dy(), g.in(0)));
+    if (g.wants(1)) g.to(1, sum_to(g.dy(), g.in(1)));
+  }
+  static constexpr int simplify(rewriter& r) {
+    const int left = unless_neutral(r, 0, 1, 0);
+    return left >= 0 ? left : unless_neutral(r, 1, 0, 0);
+  }
+};
+
+struct sub : binary<sub, "sub", scalar::sub> {
+  static constexpr double fold(const double* x) { return x[0] - x[1]; }
+  static constexpr void gradient(gradient_step& g) {
+    if (g.wants(0)) g.to(0, sum_to(g.dy(), g.in(0)));
+    if (g.wants(1)) g.to(1, sum_to(emit<neg>(g.dy()), g.in(1)));
+  }
+  static constexpr int simplify(rewriter& r) { return unless_neutral(r, 0, 1, 0); }
+};
+
+struct mul : binary<mul, "mul", scalar::mul> {
+  static constexpr trait traits = trait::elementwise | trait::in_place | trait::commutative;
+  static constexpr double fold(const double* x) { return x[0] * x[1]; }
+  // d(ab) = da b + a db
+  static constexpr void gradient(gradient_step& g) {
+    if (g.wants(0)) g.to(0, sum_to(emit<mul>(g.dy(), g.in(1)), g.in(0)));
+    if (g.wants(1)) g.to(1, sum_to(emit<mul>(g.dy(), g.in(0)), g.in(1)));
+  }
+  static constexpr int simplify(rewriter& r) {
+    const int left = unless_neutral(r, 0, 1, 1);
+    return left >= 0 ? left : unless_neutral(r, 1, 0, 1);
+  }
+};
+
+// True division: floating-point only, as in Python; integers have floordiv.
+struct div : binary<div, "div", scalar::div> {
+  static constexpr double fold(const double* x) { return x[0] / x[1]; }
+  static constexpr void infer(inference& f) {
+    f.require(is_floating(f.type(0)), problem::needs_floating);
+    binary::infer(f);
+  }
+  // d(a/b) = da/b - (a/b) db/b
+  static constexpr void gradient(gradient_step& g) {
+    const ref by_a = emit<div>(g.dy(), g.in(1));
+    if (g.wants(0)) g.to(0, sum_to(by_a, g.in(0)));
+    if (g.wants(1)) g.to(1, sum_to(emit<neg>(emit<mul>(by_a, g.y())), g.in(1)));
+  }
+  static constexpr int simplify(rewriter& r) { return unless_neutral(r, 0, 1, 1); }
+};
+
+}  // namespace flowgraph::ops
+
+namespace flowgraph {
+
+constexpr ref operator-(ref x) { return emit<ops::neg>(x); }
+constexpr ref operator+(ref a, ref b) { return emit<ops::add>(a, b); }
+constexpr ref operator-(ref a, ref b) { return emit<ops::sub>(a, b); }
+constexpr ref operator*(ref a, ref b) { return emit<ops::mul>(a, b); }
+constexpr ref operator/(ref a, ref b) { return emit<ops::div>(a, b); }
+constexpr ref operator+(ref a, double b) { return a + ops::scalar_like(a, b); }
+constexpr ref operator-(ref a, double b) { return a - ops::scalar_like(a, b); }
+constexpr ref operator*(ref a, double b) { return a * ops::scalar_like(a, b); }
+constexpr ref operator/(ref a, double b) { return a / ops::scalar_like(a, b); }
+constexpr ref operator-(double a, ref b) { return emit<ops::sub>(ops::scalar_like(b, a), b); }
+constexpr ref operator/(double a, ref b) { return emit<ops::div>(ops::scalar_like(b, a), b); }
+
+}  // namespace flowgraph

@@ -1,0 +1,56 @@
+// The matrix product, batched over leading axes, either operand transposed in place.
+#pragma once
+#include <cstdint>
+
+#include "arithmetic.hpp"
+
+namespace flowgraph::ops {
+
+// y[..., m, n] = a[..., m, k] b[..., k, n]; with transpose_a, a is [..., k, m]; with transpose_b, b is [..., n, k].
+struct matmul : op<matmul, "matmul"> {
+  struct attrs {
+    std::int64_t transpose_a;
+    std::int64_t transpose_b;
+  };
+  static constexpr void infer(inference& f) {
+    const extents &a = f.in(0), &b = f.in(1);
+    const attrs t = f.attrs<attrs>();
+    f.require(f.type(0) == f.type(1), problem::dtypes_differ);
+    f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
+    f.require(a.rank >= 2 && b.rank >= 2, problem::operand_rank);
+    if (a.rank < 2 || b.rank < 2) return f.out(a, f.type(0));
+    const extent m = a.last(t.transpose_a ? 0 : 1), ka = a.last(t.transpose_a ? 1 : 0);
+    const extent kb = b.last(t.transpose_b ? 0 : 1), n = b.last(t.transpose_b ? 1 : 0);
+    f.require(ka == kb, problem::inner_dimensions);
+    extents r;
+    r.rank = a.rank > b.rank ? a.rank : b.rank;
+    for (int i = 2; i < r.rank; ++i) {
+      const extent x = i < a.rank ? a.last(i) : 1, y = i < b.rank ? b.last(i) : 1;
+      f.require(x == y || x == 1 || y == 1, problem::batch_dimensions);
+      r[r.rank - 1 - i] = x == 1 ? y : x;
+    }
+    r[r.rank - 2] = m;
+    r[r.rank - 1] = n;
+    f.out(r, f.type(0));
+  }
+  // y = a b: da = dy bT, db = aT dy; with a transposed: da = b dyT, and so on.
+  static constexpr void gradient(gradient_step& g) {
+    const ref a = g.in(0), b = g.in(1), dy = g.dy();
+    const auto [ta, tb] = g.attrs<attrs>();
+    if (g.wants(0)) {
+      const ref da = ta ? emit<matmul>(attrs{tb, 1}, b, dy) : emit<matmul>(attrs{0, !tb}, dy, b);
+      g.to(0, sum_to(da, a));
+    }
+    if (g.wants(1)) {
+      const ref db = tb ? emit<matmul>(attrs{1, ta}, dy, a) : emit<matmul>(attrs{!ta, 0}, a, dy);
+      g.to(1, sum_to(db, b));
+    }
+  }
+  static constexpr std::int64_t flops(const cost_query& q) {
+    std::int64_t n = 2 * q.in(0).last(q.attrs<attrs>().transpose_a ? 1 : 0);
+    for (int i = 0; i < q.out().rank; ++i) n *= q.out()[i];
+    return n;
+  }
+};
+
+}  // namespace flowgraph::ops

@@ -1,0 +1,63 @@
+// Where values come from: feeds, state, constants.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "../graph/builder.hpp"
+
+namespace flowgraph::ops {
+
+// Fed by the caller of a step.
+struct placeholder : op<placeholder, "placeholder"> {
+  static constexpr trait traits = trait::source;
+  static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
+};
+
+// State that outlives a step. The initialiser is a kind with up to two parameters (dsl/init.hpp).
+struct variable : op<variable, "variable"> {
+  struct attrs {
+    std::int64_t initializer;
+    double a;
+    double b;
+    std::int64_t trainable;
+  };
+  static constexpr trait traits = trait::source | trait::stateful;
+  static constexpr void infer(inference& f) {
+    for (int i = 0; i < f.declared().rank; ++i) f.require(f.declared()[i] >= 0, problem::needs_number);
+    f.out(f.declared(), f.declared_type());
+  }
+};
+
+// One number for all elements. Integers are exact up to 2^53.
+struct constant : op<constant, "constant"> {
+  struct attrs {
+    double value;
+  };
+  static constexpr trait traits = trait::source;
+  static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
+};
+
+// Elements one by one, as `count` words behind the attributes' first: doubles for floating-point types, integers
+// for the others.
+struct literal : op<literal, "literal"> {
+  static constexpr trait traits = trait::source;
+  static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
+};
+
+// A scalar constant of x's type, to be broadcast.
+constexpr ref scalar_like(ref x, double value) {
+  const auto block = detail::words_of(constant::attrs{value});
+  return {x.graph, x.graph->append(op_def_of<constant>, 0, x.type(), nullptr, 0, block.w, 1)};
+}
+
+// A constant of x's shape and type.
+constexpr ref full_like(ref x, double value) {
+  const auto block = detail::words_of(constant::attrs{value});
+  return {x.graph, x.graph->append(op_def_of<constant>, x.get().shape, x.type(), nullptr, 0, block.w, 1)};
+}
+
+constexpr bool is_constant(ref x, double value) {
+  return x.is(op_def_of<constant>) && x.attrs<constant::attrs>().value == value;
+}
+
+}  // namespace flowgraph::ops
