@@ -34,8 +34,8 @@ find_gxx() { first_of_version $min_gxx g++ g++-{12..20}; }
 # clang 16 first: the golden diagnostics are in its words.
 find_clang() { first_of_version $min_clang clang++-16 clang++-{40..17} clang++; }
 
-package_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
-package_available() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+package_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]; }
+package_available() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [0-9] ]]; }
 
 # The package name "$1-N" of the first available N of those given.
 first_available() {
