@@ -24,12 +24,12 @@ struct required;
 
 namespace detail {
 
-template <class... Given>
-inline constexpr bool given = false;
+template <bool Wrong, class... Given>
+inline constexpr bool given = !Wrong;
 
 template <problem P, class... Given>
 constexpr void mistake() {
-#define FLOWGRAPH_PROBLEM(name, sentence) static_assert(P != problem::name || given<Given...>, sentence);
+#define FLOWGRAPH_PROBLEM(name, sentence) static_assert(given<P == problem::name, Given...>, sentence);
   FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
 #undef FLOWGRAPH_PROBLEM
 }

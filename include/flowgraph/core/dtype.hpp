@@ -137,7 +137,7 @@ constexpr int size_of(dtype d) {
 }
 
 constexpr std::string_view name_of(dtype d) {
-  constexpr std::string_view names[] = {"none",  "bool",  "int8",     "uint8", "int32",
+  constexpr std::string_view names[] = {"none",  "bool", "int8",     "uint8", "int32",
                                         "int64", "half", "bfloat16", "float", "double"};
   return names[static_cast<int>(d)];
 }

@@ -80,7 +80,7 @@
 
 namespace flowgraph {
 
-enum class problem : unsigned char {
+enum class problem : int {
   none,
 #define FLOWGRAPH_PROBLEM(name, sentence) name,
   FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
@@ -88,10 +88,9 @@ enum class problem : unsigned char {
 };
 
 constexpr std::string_view sentence(problem p) {
-  constexpr std::string_view all[] = {
-      "",
+  constexpr std::string_view all[] = {"",
 #define FLOWGRAPH_PROBLEM(name, sentence) sentence,
-      FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
+                                      FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
 #undef FLOWGRAPH_PROBLEM
   };
   return all[static_cast<int>(p)];

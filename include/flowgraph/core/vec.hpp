@@ -26,7 +26,10 @@ class vec {
     for (int i = 0; i < n; ++i) data_[i] = value;
   }
   constexpr vec(const vec& other) : vec(static_cast<slice<T>>(other)) {}
-  constexpr explicit vec(slice<T> s) : data_(new T[static_cast<unsigned>(s.count)]), size_(s.count), capacity_(s.count) {
+  constexpr explicit vec(slice<T> s)
+      : data_(new T[static_cast<unsigned>(s.count)]),
+        size_(s.count),
+        capacity_(s.count) {
     for (int i = 0; i < s.count; ++i) data_[i] = s.data[i];
   }
   constexpr vec(vec&& other) noexcept

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../core/diagnostics.hpp"
-#include "../core/dim.hpp"
-#include "../ops/binary.hpp"
+#include <flowgraph/core/diagnostics.hpp>
+#include <flowgraph/core/dim.hpp>
+#include <flowgraph/ops/binary.hpp>
 
 namespace flowgraph {
 
@@ -125,8 +125,7 @@ inline constexpr int rank_v = tensor_t<T>::rank;
 
 // Extent I of a tensor's type, counted from the back if negative: int or fg::dim.
 template <int I, any_tensor T>
-inline constexpr auto extent_v =
-    detail::extent_argument_of<tensor_t<T>, (I < 0 ? I + tensor_t<T>::rank : I)>();
+inline constexpr auto extent_v = detail::extent_argument_of<tensor_t<T>, (I < 0 ? I + tensor_t<T>::rank : I)>();
 
 template <class T>
 concept floating_tensor = any_tensor<T> && is_floating(detail::dtype_of<element_t<T>>);
@@ -137,8 +136,8 @@ concept scalar_tensor = any_tensor<T> && rank_v<T> == 0;
 
 // A plain C++ number next to a tensor.
 template <class T>
-concept number = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, half> ||
-                 std::is_same_v<T, bfloat16>;
+concept number =
+    (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
 namespace detail {
 
@@ -163,8 +162,7 @@ constexpr outcome ask_rule() {
   symbols s;
   inference f(s);
   (f.operand(In::shape.in(s), dtype_of<typename In::element_type>), ...);
-  if constexpr (!std::is_void_v<Declared>)
-    f.declare(Declared::shape.in(s), dtype_of<typename Declared::element_type>);
+  if constexpr (!std::is_void_v<Declared>) f.declare(Declared::shape.in(s), dtype_of<typename Declared::element_type>);
   const auto words = words_of(Attrs);
   f.attributes(words.w);
   Op::infer(f);
@@ -248,8 +246,8 @@ constexpr auto call_with(source where, const typename Op::attrs& attributes, Fir
 template <class Op, class Result, class Attrs = no_attrs>
 constexpr Result source_node(source where, graph_data& g, const Attrs& attributes = {}) {
   const auto words = words_of(attributes);
-  return {&g, append_call<Op>(where, Result::shape, dtype_of<typename Result::element_type>, words.w,
-                              attr_words<Attrs>, g)};
+  return {&g, append_call<Op>(where, Result::shape, dtype_of<typename Result::element_type>, words.w, attr_words<Attrs>,
+                              g)};
 }
 
 // A C++ number as a scalar tensor of T.
@@ -262,25 +260,22 @@ constexpr tensor<T> literal_tensor(source where, graph_data& g, N value) {
 
 }  // namespace detail
 
-#define FLOWGRAPH_OPERATOR(symbol, op)                                                       \
-  template <class U, auto... F>                                                              \
-  friend constexpr auto operator symbol(detail::located<tensor> a, tensor<U, F...> b) {      \
-    return detail::call<ops::op>(a.where, a.handle, b);                                      \
-  }                                                                                          \
-  template <number N>                                                                        \
-  friend constexpr auto operator symbol(detail::located<tensor> a, N b) {                    \
-    return detail::call<ops::op>(a.where, a.handle,                                          \
-                                 detail::literal_tensor<T>(a.where, *a.handle.graph, b));    \
-  }                                                                                          \
-  template <number N>                                                                        \
-  friend constexpr auto operator symbol(N a, detail::located<tensor> b) {                    \
-    const auto scalar = detail::literal_tensor<T>(b.where, *b.handle.graph, a);              \
-    return detail::call<ops::op>(b.where, scalar, b.handle);                                 \
+#define FLOWGRAPH_OPERATOR(symbol, op)                                                                       \
+  template <class U, auto... F>                                                                              \
+  friend constexpr auto operator symbol(detail::located<tensor> a, tensor<U, F...> b) {                      \
+    return detail::call<ops::op>(a.where, a.handle, b);                                                      \
+  }                                                                                                          \
+  template <number N>                                                                                        \
+  friend constexpr auto operator symbol(detail::located<tensor> a, N b) {                                    \
+    return detail::call<ops::op>(a.where, a.handle, detail::literal_tensor<T>(a.where, *a.handle.graph, b)); \
+  }                                                                                                          \
+  template <number N>                                                                                        \
+  friend constexpr auto operator symbol(N a, detail::located<tensor> b) {                                    \
+    const auto scalar = detail::literal_tensor<T>(b.where, *b.handle.graph, a);                              \
+    return detail::call<ops::op>(b.where, scalar, b.handle);                                                 \
   }
-#define FLOWGRAPH_UNARY_OPERATOR(symbol, op)                                 \
-  friend constexpr auto operator symbol(detail::located<tensor> a) {         \
-    return detail::call<ops::op>(a.where, a.handle);                         \
-  }
+#define FLOWGRAPH_UNARY_OPERATOR(symbol, op) \
+  friend constexpr auto operator symbol(detail::located<tensor> a) { return detail::call<ops::op>(a.where, a.handle); }
 
 template <class T, auto... Extents>
 struct tensor {

@@ -79,13 +79,26 @@ constexpr ref emit_as(const extents& shape, dtype type, ref first, Refs... rest)
                                                nullptr, 0, shape, type)};
 }
 
+template <class Op, class... Refs>
+constexpr ref emit_as(const extents& shape, dtype type, const typename Op::attrs& attributes, ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  const auto block = detail::words_of(attributes);
+  return {first.graph, detail::append_inferred(*first.graph, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)),
+                                               block.w, detail::attr_words<typename Op::attrs>, shape, type)};
+}
+
 // What an op's gradient rule sees and says: given dy, the gradient of the loss by the op's result, it adds to the
 // gradient by each operand.
 class gradient_step {
  public:
   constexpr gradient_step(graph_data& g, int id, const int* dy, int* accumulated, const bool* wanted,
                           ref (*accumulate)(ref, ref))
-      : graph(g), id_(id), dy_(dy), accumulated_(accumulated), wanted_(wanted), accumulate_(accumulate) {}
+      : graph(g),
+        id_(id),
+        dy_(dy),
+        accumulated_(accumulated),
+        wanted_(wanted),
+        accumulate_(accumulate) {}
 
   graph_data& graph;
 
@@ -132,7 +145,9 @@ class rewriter {
 class cost_query {
  public:
   constexpr cost_query(const extents* in, const extents& out, const std::int64_t* words)
-      : in_(in), out_(out), words_(words) {}
+      : in_(in),
+        out_(out),
+        words_(words) {}
 
   constexpr const extents& in(int i) const { return in_[i]; }
   constexpr const extents& out() const { return out_; }

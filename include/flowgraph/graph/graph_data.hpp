@@ -6,8 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../core/error.hpp"
-#include "../core/hash_map.hpp"
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/core/hash_map.hpp>
 #include "node.hpp"
 #include "structural.hpp"
 
@@ -49,8 +49,8 @@ class graph_data {
   int current_region = 0;
 
   constexpr graph_view view() const {
-    return {nodes,           origins, edges, words, shapes, dims, symbols.entries(), symbols.chars(), names, texts,
-            chars,           regions};
+    return {nodes,           origins, edges, words, shapes, dims, symbols.entries(),
+            symbols.chars(), names,   texts, chars, regions};
   }
   constexpr int size() const { return nodes.size(); }
   constexpr const int* inputs(int id) const { return edges.begin() + nodes[id].inputs; }
@@ -85,7 +85,18 @@ class graph_data {
   constexpr std::string_view text(text_range r) const {
     return {chars.begin() + r.begin, static_cast<unsigned>(r.length)};
   }
-  // A device constraint or scope by its text; equal texts get equal ids.
+  // The text behind the present scope: "layer1/w".
+  constexpr text_range scoped_text(std::string_view s) {
+    const int begin = chars.size();
+    if (scope != 0) {
+      const text_range outer = texts[scope];
+      for (int i = 0; i < outer.length; ++i) chars.push(chars[outer.begin + i]);
+      chars.push('/');
+    }
+    for (const char c : s) chars.push(c);
+    return {begin, chars.size() - begin};
+  }
+  // A device constraint by its text; equal texts get equal ids.
   constexpr int intern_text(std::string_view s) {
     for (int i = 0; i < texts.size(); ++i)
       if (text(texts[i]) == s) return i;
@@ -117,7 +128,7 @@ class graph_data {
       for (const int c : pending_controls_) edges.push(c);
     }
     n.attrs = words.size();
-    n.n_attrs = static_cast<std::uint16_t>(n_attrs);
+    n.n_attrs = n_attrs;
     for (int i = 0; i < n_attrs; ++i) words.push(attr_words[i]);
     origins.push({where, scope});
     return nodes.push(n);
@@ -211,13 +222,7 @@ class graph_data {
 
   // "w", then "w_1", "w_2", ...
   constexpr text_range unique_name(std::string_view wanted) {
-    const int begin = chars.size();
-    if (scope != 0) {
-      const text_range s = texts[scope];
-      for (int i = 0; i < s.length; ++i) chars.push(chars[s.begin + i]);
-      chars.push('/');
-    }
-    for (const char c : wanted) chars.push(c);
+    const int begin = scoped_text(wanted).begin;
     const int plain = chars.size();
     const std::uint64_t h = detail::hash(text({begin, plain - begin}));
     const int uses = name_uses_.find(h);

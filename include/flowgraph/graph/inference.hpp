@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../core/dtype.hpp"
-#include "../core/problem.hpp"
-#include "../core/symbols.hpp"
+#include <flowgraph/core/dtype.hpp>
+#include <flowgraph/core/problem.hpp>
+#include <flowgraph/core/symbols.hpp>
 #include "op_def.hpp"
 
 namespace flowgraph {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "../core/dtype.hpp"
-#include "../core/symbols.hpp"
-#include "../core/vec.hpp"
+#include <flowgraph/core/dtype.hpp>
+#include <flowgraph/core/symbols.hpp>
+#include <flowgraph/core/vec.hpp>
 #include "op_def.hpp"
 
 namespace flowgraph {
@@ -22,9 +22,9 @@ struct node {
   int region = 0;        // the region it belongs to; 0 is the graph itself
   int first_region = 0;  // first of n_regions that it owns
   int device = 0;        // constraint, 0: none
+  int n_attrs = 0;
   std::uint16_t n_inputs = 0;
   std::uint16_t n_control = 0;
-  std::uint16_t n_attrs = 0;
   std::uint8_t n_regions = 0;
   std::uint8_t outputs = 1;
   dtype type = dtype::none;

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../core/fixed_string.hpp"
-#include "../core/hash.hpp"
+#include <flowgraph/core/fixed_string.hpp>
+#include <flowgraph/core/hash.hpp>
 
 namespace flowgraph {
 

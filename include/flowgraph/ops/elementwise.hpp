@@ -1,6 +1,6 @@
 // What all element-wise ops share: NumPy's broadcasting rule and the forms an op can have.
 #pragma once
-#include "../graph/builder.hpp"
+#include <flowgraph/graph/builder.hpp>
 #include "reduce_sum.hpp"
 #include "reshape.hpp"
 #include "scalar_functions.hpp"

@@ -1,7 +1,7 @@
 // The same elements under another shape, and one value repeated into a larger shape. Each is the other's
 // neighbour in gradients: what was repeated is summed, what was summed is repeated.
 #pragma once
-#include "../graph/builder.hpp"
+#include <flowgraph/graph/builder.hpp>
 
 namespace flowgraph::ops {
 
@@ -17,8 +17,7 @@ struct reshape : op<reshape, "reshape"> {
   }
   static constexpr int simplify(rewriter& r) {
     if (r.in(0).get().shape == r.self.get().shape) return r.in(0).id;
-    if (r.in(0).is(op_def_of<reshape>))
-      return emit_as<reshape>(r.self.shape(), r.self.type(), r.in(0).input(0)).id;
+    if (r.in(0).is(op_def_of<reshape>)) return emit_as<reshape>(r.self.shape(), r.self.type(), r.in(0).input(0)).id;
     return rewriter::keep;
   }
   static constexpr std::int64_t flops(const cost_query&) { return 0; }

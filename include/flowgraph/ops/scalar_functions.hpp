@@ -5,21 +5,21 @@
 
 namespace flowgraph::scalar {
 
-#define FLOWGRAPH_UNARY(name, expression)                  \
-  struct name {                                            \
-    template <class M, class X>                            \
-    static constexpr auto apply(const M& m, const X& x) {  \
-      (void)m;                                             \
-      return expression;                                   \
-    }                                                      \
+#define FLOWGRAPH_UNARY(name, expression)                 \
+  struct name {                                           \
+    template <class M, class X>                           \
+    static constexpr auto apply(const M& m, const X& x) { \
+      (void)m;                                            \
+      return expression;                                  \
+    }                                                     \
   };
-#define FLOWGRAPH_BINARY(name, expression)                             \
-  struct name {                                                        \
-    template <class M, class X, class Y>                               \
-    static constexpr auto apply(const M& m, const X& x, const Y& y) {  \
-      (void)m;                                                         \
-      return expression;                                               \
-    }                                                                  \
+#define FLOWGRAPH_BINARY(name, expression)                            \
+  struct name {                                                       \
+    template <class M, class X, class Y>                              \
+    static constexpr auto apply(const M& m, const X& x, const Y& y) { \
+      (void)m;                                                        \
+      return expression;                                              \
+    }                                                                 \
   };
 
 FLOWGRAPH_UNARY(neg, -x)
@@ -31,7 +31,7 @@ FLOWGRAPH_UNARY(log1p, m.log1p(x))
 FLOWGRAPH_UNARY(expm1, m.expm1(x))
 FLOWGRAPH_UNARY(sqrt, m.sqrt(x))
 FLOWGRAPH_UNARY(rsqrt, m.rsqrt(x))
-FLOWGRAPH_UNARY(square, x * x)
+FLOWGRAPH_UNARY(square, x* x)
 FLOWGRAPH_UNARY(reciprocal, m.reciprocal(x))
 FLOWGRAPH_UNARY(sin, m.sin(x))
 FLOWGRAPH_UNARY(cos, m.cos(x))
@@ -50,7 +50,7 @@ FLOWGRAPH_UNARY(logical_not, m.logical_not(x))
 
 FLOWGRAPH_BINARY(add, x + y)
 FLOWGRAPH_BINARY(sub, x - y)
-FLOWGRAPH_BINARY(mul, x * y)
+FLOWGRAPH_BINARY(mul, x* y)
 FLOWGRAPH_BINARY(div, m.div(x, y))
 FLOWGRAPH_BINARY(floordiv, m.floordiv(x, y))  // rounds towards minus infinity
 FLOWGRAPH_BINARY(mod, m.mod(x, y))            // has the sign of y

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "../graph/builder.hpp"
+#include <flowgraph/graph/builder.hpp>
 
 namespace flowgraph::ops {
 
@@ -37,12 +37,19 @@ struct constant : op<constant, "constant"> {
   static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
 };
 
-// Elements one by one, as `count` words behind the attributes' first: doubles for floating-point types, integers
-// for the others.
+// Elements one by one, a word each: the bits of a double for floating-point types, the integer for the others.
 struct literal : op<literal, "literal"> {
   static constexpr trait traits = trait::source;
   static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
 };
+
+template <class T>
+constexpr std::int64_t literal_word(T value) {
+  if constexpr (is_floating(detail::dtype_of<T>))
+    return std::bit_cast<std::int64_t>(static_cast<double>(value));
+  else
+    return static_cast<std::int64_t>(value);
+}
 
 // A scalar constant of x's type, to be broadcast.
 constexpr ref scalar_like(ref x, double value) {

@@ -1,7 +1,7 @@
 // Reverse-mode differentiation of a graph on values: one backward sweep, each node visited once, however much is
 // shared. Ops say their own derivative (ops/); this pass knows none of them by name.
 #pragma once
-#include "../ops/arithmetic.hpp"
+#include <flowgraph/ops/arithmetic.hpp>
 
 namespace flowgraph::passes {
 

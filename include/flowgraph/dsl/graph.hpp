@@ -1,0 +1,145 @@
+// What a user builds a graph with: placeholders, variables, constants, names, scopes, devices, control
+// dependencies. The same code runs in a constant expression (define.hpp) and at run time.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include <flowgraph/graph/device.hpp>
+#include "init.hpp"
+#include "tensor.hpp"
+
+namespace flowgraph {
+
+// State that outlives a step. Used as a tensor it is its present value; assign and its kin take it as a target.
+template <class T, auto... Extents>
+struct variable : tensor<T, Extents...> {};
+
+template <class T>
+concept any_variable = any_tensor<T> && requires(const std::remove_cvref_t<T>& v) {
+  []<class E, auto... X>(const variable<E, X...>&) {}(v);
+};
+
+enum class training : bool { frozen, trainable };
+
+class graph {
+ public:
+  constexpr graph() = default;
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+
+  // A value that the caller of a step feeds.
+  template <class T, auto... E>
+  constexpr auto placeholder(std::string_view name, caller where = {}) {
+    using result = tensor<T, detail::canonical<E>()...>;
+    const result t = detail::source_node<ops::placeholder, result>(where, data_);
+    set_name(name, t.id);
+    return t;
+  }
+
+  // Zeros unless an initial value is given. Optimizers update trainable variables.
+  template <class T, auto... E>
+  constexpr auto variable(std::string_view name, initial_value initial = {}, training t = training::trainable,
+                          caller where = {}) {
+    using result = flowgraph::variable<T, detail::canonical<E>()...>;
+    static_assert((std::integral<decltype(detail::canonical<E>())> && ...),
+                  "a variable's extents must be numbers: its memory outlives the feeds that bind names");
+    const ops::variable::attrs attributes{static_cast<std::int64_t>(initial.kind), initial.a, initial.b,
+                                          t == training::trainable};
+    const tensor_t<result> v = detail::source_node<ops::variable, tensor_t<result>>(where, data_, attributes);
+    set_name(name, v.id);
+    return result{v};
+  }
+
+  // One number for every element; without extents a scalar.
+  template <class T, auto... E>
+  constexpr auto constant(T value, caller where = {}) {
+    return detail::source_node<ops::constant, tensor<T, detail::canonical<E>()...>>(
+        where, data_, ops::constant::attrs{static_cast<double>(value)});
+  }
+  // Element by element, row by row.
+  template <class T, auto... E, std::size_t N>
+  constexpr auto constant(const T (&values)[N], caller where = {}) {
+    using result = tensor<T, detail::canonical<E>()...>;
+    static_assert((std::integral<decltype(detail::canonical<E>())> && ...), "a constant's extents must be numbers");
+    static_assert(N == (std::size_t{1} * ... * static_cast<std::size_t>(detail::canonical<E>())),
+                  "constant: there must be as many values as the shape has elements");
+    detail::vec<std::int64_t> words(static_cast<int>(N));
+    for (std::size_t i = 0; i < N; ++i) words[static_cast<int>(i)] = ops::literal_word(values[i]);
+    return result{&data_, detail::append_call<ops::literal>(where, result::shape, detail::dtype_of<T>, words.begin(),
+                                                            static_cast<int>(N), data_)};
+  }
+
+  // A name to fetch, feed or look up by. A name that is taken gets "_1", "_2", ... behind it.
+  template <any_tensor T>
+  constexpr T name(std::string_view text, T t, caller where = {}) {
+    data_.where = where;
+    set_name(text, t.id);
+    return t;
+  }
+  constexpr operation name(std::string_view text, operation o, caller where = {}) {
+    data_.where = where;
+    set_name(text, o.id);
+    return o;
+  }
+
+  // The three below hold until the returned guard ends: auto s = g.scope("layer1");
+  // Names get the scope in front: "layer1/w".
+  [[nodiscard]] constexpr auto scope(std::string_view text, caller where = {}) {
+    data_.where = where;
+    check_name(text);
+    const int outer = data_.scope;
+    const text_range t = data_.scoped_text(text);
+    data_.texts.push(t);
+    data_.scope = data_.texts.size() - 1;
+    return restore{&data_.scope, outer};
+  }
+  // Nodes ask for this device, or for any device that a partial name matches.
+  [[nodiscard]] constexpr auto device(std::string_view text, caller where = {}) {
+    data_.where = where;
+    if (!parse_device(text).ok) data_.fail(problem::device_syntax, text);
+    const int outer = data_.device;
+    data_.device = data_.intern_text(text);
+    return restore{&data_.device, outer};
+  }
+  // Nodes run after these tensors and operations.
+  template <class... Nodes>
+  [[nodiscard]] constexpr auto control_dependencies(const Nodes&... nodes) {
+    (data_.push_control(nodes.id), ...);
+    return release{&data_, static_cast<int>(sizeof...(Nodes))};
+  }
+
+  constexpr graph_data& data() { return data_; }
+  constexpr graph_view view() const { return data_.view(); }
+
+ private:
+  struct restore {
+    int* target;
+    int value;
+    constexpr restore(int* t, int v) : target(t), value(v) {}
+    restore(const restore&) = delete;
+    restore& operator=(const restore&) = delete;
+    constexpr ~restore() { *target = value; }
+  };
+  struct release {
+    graph_data* data;
+    int count;
+    constexpr release(graph_data* d, int n) : data(d), count(n) {}
+    release(const release&) = delete;
+    release& operator=(const release&) = delete;
+    constexpr ~release() { data->pop_controls(count); }
+  };
+
+  constexpr void check_name(std::string_view text) {
+    bool ok = !text.empty();
+    for (const char c : text) ok = ok && c != '/' && c > ' ';
+    if (!ok) data_.fail(problem::name_syntax, text);
+  }
+  constexpr void set_name(std::string_view text, int id) {
+    check_name(text);
+    data_.name(id, text);
+  }
+
+  graph_data data_;
+};
+
+}  // namespace flowgraph
