@@ -178,9 +178,14 @@ class graph_data {
     for (int r = first_region; r < first_region + n_regions; ++r) regions[r].owner = id;
     return id;
   }
-  constexpr void name(int id, std::string_view wanted) {
-    const text_range t = unique_name(wanted);
-    names.push({id, t, detail::hash(text(t))});
+  constexpr void name(int id, std::string_view wanted) { add_name(id, scoped_text(wanted).begin); }
+  // A name below another one: "w" and "momentum" give "w/momentum".
+  constexpr void name_below(int id, text_range base, std::string_view wanted) {
+    const int begin = chars.size();
+    for (int i = 0; i < base.length; ++i) chars.push(chars[base.begin + i]);
+    chars.push('/');
+    for (const char c : wanted) chars.push(c);
+    add_name(id, begin);
   }
 
   // Records the first mistake of a constant evaluation; throws at run time.
@@ -197,7 +202,9 @@ class graph_data {
   [[noreturn]] void throw_fault(problem why, std::string_view subject) const {
     std::string message = std::string(where.file) + ":" + std::to_string(where.line) + ": ";
     if (!subject.empty()) message += "\"" + std::string(subject) + "\": ";
-    throw graph_error(why, message + std::string(sentence(why)));
+    message += sentence(why);
+    if (why == problem::learning_rate || why == problem::hyper_parameter) throw argument_error(why, message);
+    throw graph_error(why, message);
   }
 
   constexpr int add_shape(const shape_entry& s) {
@@ -220,14 +227,16 @@ class graph_data {
     return argument;
   }
 
-  // "w", then "w_1", "w_2", ...
-  constexpr text_range unique_name(std::string_view wanted) {
-    const int begin = scoped_text(wanted).begin;
+  // Names a node by the characters from begin on: "w", then "w_1", "w_2", ...
+  constexpr void add_name(int id, int begin) {
     const int plain = chars.size();
     const std::uint64_t h = detail::hash(text({begin, plain - begin}));
     const int uses = name_uses_.find(h);
     name_uses_.set(h, uses < 0 ? 1 : uses + 1);
-    if (uses < 0) return {begin, plain - begin};
+    if (uses < 0) {
+      names.push({id, {begin, plain - begin}, h});
+      return;
+    }
     for (std::int64_t k = uses;; ++k) {  // a user may have named another node "w_1" already
       while (chars.size() > plain) chars.pop();
       detail::extent_text suffix("_");
@@ -237,7 +246,8 @@ class graph_data {
       const std::uint64_t numbered_hash = detail::hash(text(numbered));
       if (name_uses_.find(numbered_hash) >= 0) continue;
       name_uses_.set(numbered_hash, 1);
-      return numbered;
+      names.push({id, numbered, numbered_hash});
+      return;
     }
   }
 

@@ -57,6 +57,7 @@ class inference {
 
   // The caller's side.
   constexpr void operand(const extents& shape, dtype type) {
+    if (n_in_ == max_operands) return;
     in_[n_in_] = shape;
     in_types_[n_in_++] = type;
   }

@@ -49,7 +49,7 @@ constexpr void gradient(graph_data& g, int loss, const int* xs, int n, int* resu
     for (int k = 0; k < x.n_inputs && !to_inputs; ++k) to_inputs = wanted[in[k]];
     if (!to_inputs || x.op->is(trait::zero_gradient)) continue;
     if (x.op->gradient == nullptr) {
-      g.where = where;
+      g.where = g.origins[i].where;
       g.fail(problem::no_gradient, x.op->name);
       continue;
     }
