@@ -75,6 +75,7 @@
   X(extent_conflict, "one named extent was bound to two different numbers") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
   X(no_kernel, "an op has no kernel for this element type on this device") \
+  X(index_out_of_range, "an index or label must lie within the axis that it points into") \
   X(no_device, "the graph asks for a device that this session does not have")
 // clang-format on
 

@@ -31,6 +31,13 @@ struct extents {
   }
 };
 
+// Of extents that are numbers.
+constexpr std::int64_t element_count(const extents& e) {
+  std::int64_t n = 1;
+  for (int i = 0; i < e.rank; ++i) n *= e.d[i];
+  return n;
+}
+
 struct symbol {
   int text = 0;  // first character in the table's chars
   int length = 0;
