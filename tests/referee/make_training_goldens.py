@@ -75,9 +75,9 @@ def digits_mlp() -> None:
     ]
     lines = [
         "# Written by tests/referee/make_training_goldens.py. The first 160 lines of examples/data/digits.csv, pixels",
-        "# divided by 16, in batches of 32 in the order of the file, four times over: 20 steps. relu(x w1 + b1) w2 + b2,",
-        "# mean softmax cross-entropy. out 0: the loss of each step before its update; out 1: b2 after the last step.",
-        "# Computed in float64 from float32 initial values.",
+        "# divided by 16, in batches of 32 in the order of the file, four times over: 20 steps. The network is",
+        "# relu(x w1 + b1) w2 + b2 with mean softmax cross-entropy. out 0: the loss of each step before its update;",
+        "# out 1: b2 after the last step. Computed in float64 from float32 initial values.",
         "",
         "case initial_parameters",
         "op w1_b1_w2_b2",
@@ -93,7 +93,8 @@ def digits_mlp() -> None:
         weights = [w.values for w in initial]
         losses, final = train(weights, x, y, update, state, np.float64)
         single, _ = train(weights, x, y, update, state, np.float32)
-        print(f"{name}: {losses[0]:.4f} -> {losses[-1]:.4f}, float32 within {np.max(np.abs(single - losses) / losses):.1e}")
+        apart = np.max(np.abs(single - losses) / losses)
+        print(f"{name}: {losses[0]:.4f} -> {losses[-1]:.4f}, float32 within {apart:.1e}")
         lines += ["", f"case {name}", f"op {name}", *(f"attr {k} {v}" for k, v in attrs.items())]
         lines += [f"out {Array('f64', losses).text()}", f"out {Array('f64', final[3]).text()}", "end"]
     (GOLDEN / "digits_mlp.txt").write_text("\n".join(lines) + "\n")
@@ -116,7 +117,8 @@ def ridge() -> None:
         second = Ridge(alpha=strength, fit_intercept=False, solver="svd").fit(x, y).coef_
         np.testing.assert_allclose(w, second, rtol=1e-9)
         cost = np.sum((x @ w - y) ** 2) + strength * np.sum(w**2)
-        lines += ["", f"case ridge_{strength}", "op ridge", f"attr lambda {strength}", f"attr target_mean {target.mean()}"]
+        lines += ["", f"case ridge_{strength}", "op ridge", f"attr lambda {strength}",
+                  f"attr target_mean {target.mean()}"]
         lines += [f"out {Array('f64', w).text()}", f"out {Array('f64', cost).text()}", "end"]
     (GOLDEN / "ridge.txt").write_text("\n".join(lines) + "\n")
 
