@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include <flowgraph/ops/reduction.hpp>
 #include <flowgraph/ops/size.hpp>
 #include "axes.hpp"
 #include "elementwise.hpp"
@@ -58,6 +59,12 @@ constexpr auto mean(source where, T x) {
     return detail::reduce<ops::name, true, Axes...>(where, detail::as_tensor(x));  \
   }
 FLOWGRAPH_REDUCTION(reduce_sum)
+FLOWGRAPH_REDUCTION(reduce_max)
+FLOWGRAPH_REDUCTION(reduce_min)
+FLOWGRAPH_REDUCTION(reduce_prod)
+FLOWGRAPH_REDUCTION(reduce_any)
+FLOWGRAPH_REDUCTION(reduce_all)
+FLOWGRAPH_REDUCTION(logsumexp)
 #undef FLOWGRAPH_REDUCTION
 
 template <int... Axes, any_tensor T>
@@ -67,6 +74,35 @@ constexpr auto reduce_mean(const T& x, caller where = {}) {
 template <int... Axes, any_tensor T>
 constexpr auto reduce_mean(const T& x, keepdims_t, caller where = {}) {
   return detail::mean<true, Axes...>(where, detail::as_tensor(x));
+}
+
+// Which length norm measures: the sum of magnitudes, the Euclidean one, or the largest magnitude.
+enum class norm_kind { l1, l2, max };
+
+namespace detail {
+
+template <bool Keep, int... Axes, class T>
+constexpr auto norm(source where, norm_kind kind, T x) {
+  using result = decltype(reduce<ops::norm, Keep, Axes...>(where, x));
+  if (kind == norm_kind::l1) return result{reduce<ops::reduce_sum, Keep, Axes...>(where, call<ops::abs>(where, x))};
+  if (kind == norm_kind::max) return result{reduce<ops::reduce_max, Keep, Axes...>(where, call<ops::abs>(where, x))};
+  return reduce<ops::norm, Keep, Axes...>(where, x);
+}
+
+}  // namespace detail
+
+// norm<1>(x), norm<1>(x, fg::norm_kind::l1), each with fg::keepdims behind it.
+template <int... Axes, any_tensor T>
+constexpr auto norm(const T& x, norm_kind kind = norm_kind::l2, caller where = {}) {
+  return detail::norm<false, Axes...>(where, kind, detail::as_tensor(x));
+}
+template <int... Axes, any_tensor T>
+constexpr auto norm(const T& x, norm_kind kind, keepdims_t, caller where = {}) {
+  return detail::norm<true, Axes...>(where, kind, detail::as_tensor(x));
+}
+template <int... Axes, any_tensor T>
+constexpr auto norm(const T& x, keepdims_t, caller where = {}) {
+  return detail::norm<true, Axes...>(where, norm_kind::l2, detail::as_tensor(x));
 }
 
 }  // namespace flowgraph

@@ -3,8 +3,19 @@
 #include <cstdint>
 
 #include "arithmetic.hpp"
+#include "transpose.hpp"
 
 namespace flowgraph::ops {
+
+// [..., m, n] -> [... * m, n]
+constexpr ref as_matrix(ref x) {
+  const extents from = x.shape();
+  extents rows = from, to;
+  --rows.rank;
+  to.push(x.graph->symbols.product(rows));
+  to.push(from.last(0));
+  return emit_as<reshape>(to, x.type(), x);
+}
 
 // y[..., m, n] = a[..., m, k] b[..., k, n]; with transpose_a, a is [..., k, m]; with transpose_b, b is [..., n, k].
 struct matmul : op<matmul, "matmul"> {
@@ -41,10 +52,22 @@ struct matmul : op<matmul, "matmul"> {
       const ref da = ta ? emit<matmul>(attrs{tb, 1}, b, dy) : emit<matmul>(attrs{0, !tb}, dy, b);
       g.to(0, sum_to(da, a));
     }
-    if (g.wants(1)) {
+    if (!g.wants(1)) return;
+    if (!ta && b.rank() == 2 && a.rank() > 2) {
+      // One matrix for the whole batch: its gradient is one product over all rows, not a sum of products.
+      const ref rows = as_matrix(a), dy_rows = as_matrix(dy);  // [... * m, k], [... * m, n]
+      g.to(1, tb ? emit<matmul>(attrs{1, 0}, dy_rows, rows) : emit<matmul>(attrs{1, 0}, rows, dy_rows));
+    } else {
       const ref db = tb ? emit<matmul>(attrs{1, ta}, dy, a) : emit<matmul>(attrs{!ta, 0}, a, dy);
       g.to(1, sum_to(db, b));
     }
+  }
+  // A transposed operand is read as it lies.
+  static constexpr int simplify(rewriter& r) {
+    const ref a = operand_of_last_two_swap(r.in(0)), b = operand_of_last_two_swap(r.in(1));
+    if (!a && !b) return rewriter::keep;
+    const auto [ta, tb] = r.self.attrs<attrs>();
+    return emit<matmul>(attrs{a ? !ta : ta, b ? !tb : tb}, a ? a : r.in(0), b ? b : r.in(1)).id;
   }
   static constexpr std::int64_t flops(const cost_query& q) {
     std::int64_t n = 2 * q.in(0).last(q.attrs<attrs>().transpose_a ? 1 : 0);
