@@ -46,9 +46,12 @@
   X(conv_rank, "convolution: images are [batch, height, width, channels] and filters [height, width, in, out]") \
   X(conv_channels, "convolution: the filter's input channels times the groups must equal the image's channels") \
   X(conv_groups, "convolution: the groups must divide the output channels") \
+  X(transpose_shape, "conv2d_transpose: the operand must have the shape that the convolution of the stated result has") \
   X(conv_window, "the window does not fit into the padded image") \
-  X(window_positive, "window, stride and dilation must be at least 1") \
-  X(norm_extents, "scale and offset must have the extent of the axis that is normalised") \
+  X(pool_rank, "pooling: images are [batch, height, width, channels]") \
+  X(pool_padding, "pooling: the padding must be smaller than the window") \
+  X(window_positive, "groups, window, stride and dilation must be at least 1") \
+  X(norm_extents, "scale, offset, mean and variance must have the extents of the axes that are normalised") \
   X(parameter_range, "a parameter of this op is out of its range") \
   /* building a graph */ \
   X(loss_not_scalar, "the loss must be a scalar; reduce it first") \
@@ -76,6 +79,8 @@
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
   X(no_kernel, "an op has no kernel for this element type on this device") \
   X(index_out_of_range, "an index or label must lie within the axis that it points into") \
+  X(division_by_zero, "integer division: the divisor must not be 0") \
+  X(kernel_failed, "a kernel failed while the step ran") \
   X(no_device, "the graph asks for a device that this session does not have")
 // clang-format on
 
