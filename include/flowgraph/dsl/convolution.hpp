@@ -1,0 +1,111 @@
+// Convolutions of images [batch, height, width, channels] with filters [height, width, in, out].
+#pragma once
+#include <flowgraph/ops/conv2d.hpp>
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+// The result of a transposed convolution where the caller doesn't state its size: with padding `same` stride times
+// the operand's, otherwise the smallest whose convolution has the operand's shape.
+struct transposed_shape {
+  static constexpr void infer(inference& f) {
+    const extents &y = f.in(0), &filter = f.in(1);
+    const conv c = f.attrs<conv>();
+    extents x = y;
+    if (y.rank == 4 && filter.rank == 4 && filter[0] >= 0 && filter[1] >= 0) {
+      for (int axis = 0; axis < 2; ++axis) {
+        const ops::window_axis a = ops::axis_of(c, filter[axis], axis);
+        const extent wide = f.symbols.mul(y[axis + 1], a.stride);
+        x[axis + 1] = a.mode == window_padding::automatic
+                          ? wide
+                          : f.symbols.add(f.symbols.sub(wide, a.stride + a.before + a.after), a.span());
+      }
+      x[3] = f.symbols.mul(filter[2], c.groups);
+    }
+    f.out(x, f.type(0));
+  }
+};
+
+template <conv Options, class X, class W>
+using transposed_t = typename handle_of<typed_rule<transposed_shape, Options, void, 0, X, W>>::type;
+
+template <class X, class W, auto Height, auto Width, conv Options, bool Images = X::rank == 4 && W::rank == 4>
+struct sized_transpose {
+  using whole = transposed_t<Options, X, W>;
+  using type = tensor<element_t<X>, extent_v<0, X>, canonical<Height>(), canonical<Width>(), extent_v<3, whole>>;
+};
+template <class X, class W, auto Height, auto Width, conv Options>
+struct sized_transpose<X, W, Height, Width, Options, false> {
+  using type = X;
+};
+
+}  // namespace detail
+
+// conv2d<fg::conv{.stride = {2, 2}, .padding = fg::same}>(x, w)
+template <conv Options = conv{}, any_tensor X, any_tensor W>
+constexpr auto conv2d(const X& images, const W& filters, caller where = {}) {
+  return detail::call<ops::conv2d, Options>(where, detail::as_tensor(images), detail::as_tensor(filters));
+}
+
+// The transpose of the convolution that these options and filters make: from its result's shape back to its
+// operand's. Filters are [height, width, out, in], the convolution's own.
+template <conv Options = conv{}, any_tensor X, any_tensor W>
+constexpr auto conv2d_transpose(const X& images, const W& filters, caller where = {}) {
+  using result = detail::transposed_t<Options, tensor_t<X>, tensor_t<W>>;
+  return detail::call<ops::conv2d_input_gradient, Options, result>(where, detail::as_tensor(images),
+                                                                   detail::as_tensor(filters));
+}
+// With a stride several sizes are possible: conv2d_transpose<options, 5, 5>(x, w) states one.
+template <conv Options, auto Height, auto Width, any_tensor X, any_tensor W>
+constexpr auto conv2d_transpose(const X& images, const W& filters, caller where = {}) {
+  using result = typename detail::sized_transpose<tensor_t<X>, tensor_t<W>, Height, Width, Options>::type;
+  return detail::call<ops::conv2d_input_gradient, Options, result>(where, detail::as_tensor(images),
+                                                                   detail::as_tensor(filters));
+}
+
+// Each channel has filters of its own: [height, width, channels, multiplier]. Result channels of one channel lie
+// together. A convolution with as many groups as channels; options.groups is not used.
+template <conv Options = conv{}, any_tensor X, any_tensor W>
+constexpr auto depthwise_conv2d(const X& images, const W& filters, caller where = {}) {
+  using filter = tensor_t<W>;
+  constexpr bool whole = [] {
+    bool numbers = filter::rank == 4;
+    for (int i = 0; i < filter::rank; ++i) numbers = numbers && filter::shape.number[i] >= 0;
+    return numbers;
+  }();
+  if constexpr (filter::rank != 4) {
+    detail::mistake<problem::conv_rank, tensor_t<X>, filter>();
+    return detail::as_tensor(images);
+  } else if constexpr (!whole) {
+    detail::mistake<problem::needs_number, tensor_t<X>, filter>();
+    return detail::as_tensor(images);
+  } else {
+    constexpr std::int64_t channels = filter::shape.number[2], results = channels * filter::shape.number[3];
+    using grouped = tensor<element_t<W>, extent_v<0, W>, extent_v<1, W>, 1, static_cast<int>(results)>;
+    constexpr conv by_channel{
+        {Options.stride[0], Options.stride[1]}, {Options.dilation[0], Options.dilation[1]}, Options.padding, channels};
+    const auto w = detail::call<ops::reshape, no_attrs{}, grouped>(where, detail::as_tensor(filters));
+    return detail::call<ops::conv2d, by_channel>(where, detail::as_tensor(images), w);
+  }
+}
+
+// x + bias along the last axis.
+template <any_tensor X, any_tensor B>
+constexpr auto bias_add(const X& x, const B& bias, caller where = {}) {
+  constexpr bool fits = [] {
+    if constexpr (rank_v<B> == 1 && rank_v<X> > 0)
+      return detail::shape_text_of<extent_v<-1, X>>.hash == detail::shape_text_of<extent_v<0, B>>.hash;
+    else
+      return false;
+  }();
+  if constexpr (!fits) {
+    detail::mistake<problem::bias_extent, tensor_t<X>, tensor_t<B>>();
+    return detail::as_tensor(x);
+  } else {
+    return add(x, bias, where);
+  }
+}
+
+}  // namespace flowgraph

@@ -1,0 +1,31 @@
+// Pooling of images [batch, height, width, channels], and the normalisation by neighbouring channels that went
+// with it.
+#pragma once
+#include <flowgraph/ops/pool.hpp>
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+// max_pool<fg::pool{.window = {3, 3}, .stride = {2, 2}, .padding = fg::same}>(x)
+template <pool Options = pool{}, any_tensor X>
+constexpr auto max_pool(const X& images, caller where = {}) {
+  return detail::call<ops::max_pool, Options>(where, detail::as_tensor(images));
+}
+
+// The mean of the elements under the window; padding is not counted.
+template <pool Options = pool{}, any_tensor X>
+constexpr auto avg_pool(const X& images, caller where = {}) {
+  return detail::call<ops::avg_pool, Options>(where, detail::as_tensor(images));
+}
+
+// x[c] / (bias + alpha sum(x[c - radius .. c + radius]^2))^beta over the channels c.
+template <any_tensor X>
+constexpr auto local_response_normalization(const X& x, int radius = 5, double bias = 1, double alpha = 1,
+                                            double beta = 0.5, caller where = {}) {
+  x.graph->where = where;
+  if (radius < 0) x.graph->fail(problem::parameter_range, "local_response_normalization");
+  const auto near = detail::call_with<ops::neighbour_sum>(where, {radius}, square(x, where));
+  return mul(x, pow(add(mul(near, alpha, where), bias, where), -beta, where), where);
+}
+
+}  // namespace flowgraph

@@ -1,0 +1,70 @@
+// Rows of a table, read and added to.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/ops/embedding.hpp>
+
+namespace flowgraph {
+
+namespace detail {
+
+// f(i, row) for the i-th index; throws where it lies outside the table.
+template <class F>
+void for_each_row(const array_view& indices, std::int64_t rows, const F& f) {
+  const std::int64_t n = indices.size();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t row =
+        indices.type == dtype::int32 ? indices.as<const std::int32_t>()[i] : indices.as<const std::int64_t>()[i];
+    if (row < 0 || row >= rows)
+      throw execution_error(problem::index_out_of_range, "index " + std::to_string(row) + " at " + std::to_string(i) +
+                                                             " must lie between 0 and " + std::to_string(rows - 1));
+    f(i, row);
+  }
+}
+
+inline std::int64_t row_size(const array_view& table) {
+  std::int64_t n = 1;
+  for (int i = 1; i < table.rank; ++i) n *= table.dim(i);
+  return n;
+}
+
+}  // namespace detail
+
+template <>
+struct cpu_kernel<ops::embedding_lookup> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = detail::row_size(k.in[0]);
+    const T* table = k.in[0].as<const T>();
+    T* y = k.out[0].as<T>();
+    detail::for_each_row(k.in[1], k.in[0].dim(0),
+                         [&](std::int64_t i, std::int64_t row) { std::copy_n(table + row * n, n, y + i * n); });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::indexed_slices> {
+  using types = floating_types;
+  static constexpr int type_operand = 1;
+  template <class T>
+  static void run(const kernel_args& k) {
+    using vector = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+    using const_vector = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+    const std::int64_t n = detail::row_size(k.out[0]);
+    const T* rows = k.in[1].as<const T>();
+    T* table = k.out[0].as<T>();
+    std::fill(table, table + k.out[0].size(), T(0));
+    detail::for_each_row(k.in[0], k.out[0].dim(0), [&](std::int64_t i, std::int64_t row) {
+      vector(table + row * n, n) += const_vector(rows + i * n, n);
+    });
+  }
+};
+
+}  // namespace flowgraph
