@@ -15,8 +15,6 @@ template <fixed_string Name>
 struct op_named;
 template <std::int64_t... Axes>
 struct axes;
-template <auto... Extents>
-struct shape;
 template <int Line>
 struct at_line;
 template <class Fact>

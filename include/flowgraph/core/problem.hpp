@@ -37,6 +37,7 @@
   X(count_out_of_range, "the count must lie between 1 and the extent of the last axis") \
   X(gather_indices, "the last extent of the indices must be a number, at most the rank of the operand") \
   X(scatter_shape, "scatter: the updates must have the shape of the indices followed by the rest of the target") \
+  X(along_axis_shape, "take_along_axis: the indices must have the operand's extents, but for the axis that is taken from") \
   X(einsum_syntax, "einsum: the equation must read like \"ij,jk->ik\", one term of lower-case letters for each operand") \
   X(einsum_rank, "einsum: every term must have as many letters as its operand has axes") \
   X(einsum_extents, "einsum: a letter must stand for the same extent wherever it occurs") \
@@ -59,6 +60,8 @@
   X(no_gradient, "gradients: an op between the loss and a variable has no gradient") \
   X(no_variables, "minimize: the loss depends on no trainable variable") \
   X(assign_shape, "assign: the value must have the element type and shape of the variable") \
+  X(needs_variable, "the first operand must be a variable, which this op changes") \
+  X(host_function, "host_call: the function must be callable with a host_array<const T> for each operand and a host_array<T> for the result") \
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
   X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \
@@ -81,6 +84,7 @@
   X(index_out_of_range, "an index or label must lie within the axis that it points into") \
   X(division_by_zero, "integer division: the divisor must not be 0") \
   X(kernel_failed, "a kernel failed while the step ran") \
+  X(check_failed, "check: every element of the condition must be true") \
   X(no_device, "the graph asks for a device that this session does not have")
 // clang-format on
 

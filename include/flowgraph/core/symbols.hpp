@@ -78,6 +78,12 @@ class symbols {
     if (n == 1) return a;
     return reduce(polynomial(a).floor_divided(n));
   }
+  // Is a - b a number? It may be negative, which sub could not tell from a name.
+  constexpr bool known_difference(extent a, extent b, std::int64_t& value) const {
+    auto p = polynomial(a);
+    p.add(polynomial(b), -1);
+    return p.constant(value);
+  }
   // The number of elements.
   constexpr extent product(const extents& e) {
     extent r = 1;

@@ -228,9 +228,9 @@ constexpr auto call(source where, First first, Rest... rest) {
 }
 
 // As call, with attributes that are only known when the graph is built and that no shape depends on.
-template <class Op, class First, class... Rest>
+template <class Op, class Declared = void, class First, class... Rest>
 constexpr auto call_with(source where, const typename Op::attrs& attributes, First first, Rest... rest) {
-  using rule = typed_rule<Op, typename Op::attrs{}, void, 0, First, Rest...>;
+  using rule = typed_rule<Op, typename Op::attrs{}, Declared, 0, First, Rest...>;
   using result = typename handle_of<rule>::type;
   if constexpr (rule::result.why != problem::none) {
     mistake<rule::result.why, First, Rest...>();
