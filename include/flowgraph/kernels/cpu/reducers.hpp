@@ -1,0 +1,168 @@
+// What each reduction does with the elements it meets. A reducer absorbs a contiguous run into one accumulator, or
+// a row of elements into as many accumulators. Sums of float go through double, so that their error does not grow
+// with the number of elements; integers go through std::uint64_t, where wrapping is defined.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <Eigen/Core>
+
+namespace flowgraph::detail {
+
+template <class T>
+using sum_type = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
+
+template <class T>
+auto run_of(const T* x, std::int64_t n) {
+  return Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(x, n);
+}
+template <class T>
+auto run_of(T* x, std::int64_t n) {
+  return Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(x, n);
+}
+
+template <class T>
+struct sum_reducer {
+  using accumulator = sum_type<T>;
+  static accumulator start() { return 0; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    if constexpr (std::is_floating_point_v<T>) {
+      constexpr std::int64_t block = 1024;  // short enough for vectorised sums in T
+      for (std::int64_t i = 0; i < n; i += block) a += run_of(x + i, n - i < block ? n - i : block).sum();
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) a += static_cast<accumulator>(x[i]);
+    }
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    run_of(a, n) += run_of(x, n).template cast<accumulator>();
+  }
+  static T finish(accumulator a) { return static_cast<T>(a); }
+};
+
+template <class T>
+struct prod_reducer {
+  using accumulator = sum_type<T>;
+  static accumulator start() { return 1; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) a *= static_cast<accumulator>(x[i]);
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    run_of(a, n) *= run_of(x, n).template cast<accumulator>();
+  }
+  static T finish(accumulator a) { return static_cast<T>(a); }
+};
+
+// Of nothing: minus infinity, or the least integer.
+template <class T>
+struct max_reducer {
+  using accumulator = T;
+  static accumulator start() {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
+  }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    if (n == 0) return;
+    const T m = run_of(x, n).template maxCoeff<Eigen::PropagateNaN>();
+    if (m > a || m != m) a = m;  // no number takes the place of a NaN
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = x[i] > a[i] || x[i] != x[i] ? x[i] : a[i];
+  }
+  static T finish(accumulator a) { return a; }
+};
+
+template <class T>
+struct min_reducer {
+  using accumulator = T;
+  static accumulator start() {
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    if (n == 0) return;
+    const T m = run_of(x, n).template minCoeff<Eigen::PropagateNaN>();
+    if (m < a || m != m) a = m;
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = x[i] < a[i] || x[i] != x[i] ? x[i] : a[i];
+  }
+  static T finish(accumulator a) { return a; }
+};
+
+template <class T>
+struct any_reducer {
+  using accumulator = T;
+  static accumulator start() { return false; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n && !a; ++i) a = x[i];
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = a[i] || x[i];
+  }
+  static T finish(accumulator a) { return a; }
+};
+
+template <class T>
+struct all_reducer {
+  using accumulator = T;
+  static accumulator start() { return true; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n && a; ++i) a = x[i];
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) a[i] = a[i] && x[i];
+  }
+  static T finish(accumulator a) { return a; }
+};
+
+// Keeps sum(exp(x - greatest)), rescaled whenever a greater element is met.
+template <class T>
+struct logsumexp_reducer {
+  struct accumulator {
+    double greatest;
+    double sum;
+  };
+  static accumulator start() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    if (n == 0) return;
+    const T m = run_of(x, n).template maxCoeff<Eigen::PropagateNaN>();
+    raise(a, m);
+    if (!std::isfinite(a.greatest)) return;
+    constexpr std::int64_t block = 1024;
+    const T shift = static_cast<T>(a.greatest);
+    for (std::int64_t i = 0; i < n; i += block)
+      a.sum += (run_of(x + i, n - i < block ? n - i : block) - shift).exp().sum();
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      raise(a[i], x[i]);
+      if (std::isfinite(a[i].greatest)) a[i].sum += std::exp(x[i] - a[i].greatest);
+    }
+  }
+  static T finish(const accumulator& a) {
+    return static_cast<T>(std::isfinite(a.greatest) ? a.greatest + std::log(a.sum) : a.greatest);
+  }
+
+ private:
+  static void raise(accumulator& a, double x) {
+    if (x <= a.greatest || std::isnan(a.greatest)) return;
+    if (std::isfinite(a.greatest)) a.sum *= std::exp(a.greatest - x);
+    a.greatest = x;  // NaN and infinity stay: they are the result
+  }
+};
+
+template <class T>
+struct norm_reducer {
+  using accumulator = double;
+  static accumulator start() { return 0; }
+  static void run(accumulator& a, const T* x, std::int64_t n) {
+    a += run_of(x, n).template cast<double>().square().sum();
+  }
+  static void row(accumulator* a, const T* x, std::int64_t n) {
+    run_of(a, n) += run_of(x, n).template cast<double>().square();
+  }
+  static T finish(accumulator a) { return static_cast<T>(std::sqrt(a)); }
+};
+
+}  // namespace flowgraph::detail
