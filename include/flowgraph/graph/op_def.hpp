@@ -17,15 +17,16 @@ class cost_query;
 
 enum class trait : std::uint32_t {
   none = 0,
-  elementwise = 1,      // out[i] depends on in[i] alone, operands broadcast: may be fused
-  view = 2,             // the same bytes under another shape: shares its operand's buffer
-  stateful = 4,         // reads or writes what outlives the step: never merged or folded
-  random = 8,           // draws numbers: never merged
-  commutative = 16,     // operands may be swapped
-  zero_gradient = 32,   // locally constant: carries no gradient by definition
-  source = 64,          // placeholder, variable, constant: computes nothing
-  in_place = 128,       // may overwrite its first operand's buffer when that dies here
-  writes_operand = 256  // updates the variable that is its first operand
+  elementwise = 1,       // out[i] depends on in[i] alone, operands broadcast: may be fused
+  view = 2,              // the same bytes under another shape: shares its operand's buffer
+  stateful = 4,          // reads or writes what outlives the step: never merged or folded
+  random = 8,            // draws numbers: never merged
+  commutative = 16,      // operands may be swapped
+  zero_gradient = 32,    // locally constant: carries no gradient by definition
+  source = 64,           // placeholder, variable, constant: computes nothing
+  in_place = 128,        // may overwrite its first operand's buffer when that dies here
+  writes_operand = 256,  // updates the variable that is its first operand
+  iterates = 512         // runs its regions again and again: the first inputs, one for each result, are carried
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -50,10 +51,8 @@ struct op_def {
   constexpr bool is(trait t) const { return (static_cast<std::uint32_t>(traits) & static_cast<std::uint32_t>(t)) != 0; }
 };
 
-namespace detail {
-
 // From an op's id back to its struct, so that a session<model> binds kernels while it is compiled. op<> below
-// defines the friend for each op; an id without one fails to compile where it is used.
+// defines the friend for each op, in this same namespace; an id without one fails to compile where it is used.
 template <std::uint64_t Id>
 struct op_key {
 #if defined(__GNUC__) && !defined(__clang__)
@@ -66,15 +65,13 @@ struct op_key {
 #endif
 };
 
-}  // namespace detail
-
 // Base of every op: struct matmul : op<matmul, "matmul"> { ... };
 template <class Derived, fixed_string Name>
 struct op {
   static constexpr std::string_view name = Name.view();
   static constexpr std::uint64_t id = detail::hash(Name.view());
   static constexpr trait traits = trait::none;
-  friend constexpr auto op_struct(detail::op_key<detail::hash(Name.view())>) { return std::type_identity<Derived>{}; }
+  friend constexpr auto op_struct(op_key<detail::hash(Name.view())>) { return std::type_identity<Derived>{}; }
 };
 
 namespace detail {
