@@ -12,9 +12,10 @@ constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t word) {
   return h ^ (h >> 29);
 }
 
-constexpr std::uint64_t hash(std::string_view s) {
-  std::uint64_t h = 0xcbf29ce484222325ull;  // FNV-1a
-  for (const char c : s) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+// FNV-1a, which can be continued: hash("ab") is hash("b", hash("a")).
+constexpr std::uint64_t hash(std::string_view s, std::uint64_t h = 0xcbf29ce484222325ull) {
+  const char* const end = s.data() + s.size();
+  for (const char* c = s.data(); c != end; ++c) h = (h ^ static_cast<unsigned char>(*c)) * 0x100000001b3ull;
   return h;
 }
 

@@ -9,19 +9,16 @@ namespace flowgraph::detail {
 class hash_map {
  public:
   // -1: not there.
-  constexpr int find(std::uint64_t key) const {
-    if (slots_.empty()) return -1;
-    return slots_[slot_of(key)].value;
-  }
+  constexpr int find(std::uint64_t key) const { return slots_.count == 0 ? -1 : slot_of(key)->value; }
   constexpr void set(std::uint64_t key, int value) {
-    if (2 * (used_ + 1) > slots_.size()) grow();
-    slot& s = slots_[slot_of(key)];
-    if (s.value < 0) ++used_;
-    s = {key, value};
+    if (2 * (used_ + 1) > slots_.count) grow();
+    slot* s = slot_of(key);
+    used_ += s->value < 0;
+    *s = {key, value};
   }
   // Room for n keys, so that a pass over n nodes never grows it.
   constexpr void reserve(int n) {
-    while (2 * (n + 1) > slots_.size()) grow();
+    while (2 * (n + 1) > slots_.count) grow();
   }
 
  private:
@@ -30,19 +27,21 @@ class hash_map {
     int value = -1;
   };
 
-  constexpr int slot_of(std::uint64_t key) const {
-    const int mask = slots_.size() - 1;
-    int k = static_cast<int>(key & static_cast<unsigned>(mask));
-    while (slots_[k].value >= 0 && slots_[k].key != key) k = (k + 1) & mask;
-    return k;
+  constexpr slot* slot_of(std::uint64_t key) const {
+    slot* const first = slots_.data;
+    slot* s = first + ((key ^ (key >> 32)) & mask_);  // texts' hashes are weak in their low bits
+    while (s->value >= 0 && s->key != key) s = s + 1 == first + slots_.count ? first : s + 1;
+    return s;
   }
   constexpr void grow() {
     const vec<slot> old = static_cast<vec<slot>&&>(slots_);
-    slots_ = vec<slot>(old.empty() ? 64 : old.size() * 2);
+    slots_ = vec<slot>(old.count == 0 ? 64 : old.count * 2);
+    mask_ = static_cast<unsigned>(slots_.count - 1);
     for (const slot& s : old)
-      if (s.value >= 0) slots_[slot_of(s.key)] = s;
+      if (s.value >= 0) *slot_of(s.key) = s;
   }
 
+  unsigned mask_ = 0;
   vec<slot> slots_;
   int used_ = 0;
 };

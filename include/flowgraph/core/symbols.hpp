@@ -80,6 +80,8 @@ class symbols {
   }
   // Is a - b a number? It may be negative, which sub could not tell from a name.
   constexpr bool known_difference(extent a, extent b, std::int64_t& value) const {
+    value = a == b ? 0 : a - b;
+    if (a == b || (a >= 0 && b >= 0)) return true;
     auto p = polynomial(a);
     p.add(polynomial(b), -1);
     return p.constant(value);

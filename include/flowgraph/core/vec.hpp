@@ -1,5 +1,7 @@
 // A growing array that costs the constant evaluator little: plain new[], no allocator, no iterators beyond
-// pointers. std::vector made the same graph forty times slower to build at compile time.
+// pointers. std::vector made the same graph forty times slower to build at compile time. Compilers count and pay
+// for every statement and call, so that members are public for loops that run once per node, and push is one
+// expression.
 #pragma once
 #include <utility>
 
@@ -18,70 +20,73 @@ struct slice {
 };
 
 template <class T>
-class vec {
- public:
+struct vec {
+  T* data = nullptr;
+  int count = 0;
+  int capacity = 0;
+
   constexpr vec() = default;
-  constexpr explicit vec(int n) : data_(new T[static_cast<unsigned>(n)]{}), size_(n), capacity_(n) {}
-  constexpr vec(int n, const T& value) : data_(new T[static_cast<unsigned>(n)]), size_(n), capacity_(n) {
-    for (int i = 0; i < n; ++i) data_[i] = value;
+  // n elements, value-initialised.
+  constexpr explicit vec(int n) : data(new T[static_cast<unsigned>(n)]{}), count(n), capacity(n) {}
+  constexpr vec(int n, const T& value) : data(new T[static_cast<unsigned>(n)]), count(n), capacity(n) {
+    for (int i = 0; i < n; ++i) data[i] = value;
   }
   constexpr vec(const vec& other) : vec(static_cast<slice<T>>(other)) {}
-  constexpr explicit vec(slice<T> s)
-      : data_(new T[static_cast<unsigned>(s.count)]),
-        size_(s.count),
-        capacity_(s.count) {
-    for (int i = 0; i < s.count; ++i) data_[i] = s.data[i];
+  constexpr explicit vec(slice<T> s) : data(new T[static_cast<unsigned>(s.count)]), count(s.count), capacity(s.count) {
+    for (int i = 0; i < s.count; ++i) data[i] = s.data[i];
   }
   constexpr vec(vec&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+      : data(std::exchange(other.data, nullptr)),
+        count(std::exchange(other.count, 0)),
+        capacity(std::exchange(other.capacity, 0)) {}
   constexpr vec& operator=(vec other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+    std::swap(data, other.data);
+    std::swap(count, other.count);
+    std::swap(capacity, other.capacity);
     return *this;
   }
-  constexpr ~vec() { delete[] data_; }
+  constexpr ~vec() { delete[] data; }
 
   // Returns the index of the new element.
   constexpr int push(const T& value) {
-    if (size_ == capacity_) {
-      const T copy = value;  // value may live in this vec
-      reserve(capacity_ == 0 ? 64 : capacity_ * 2);
-      data_[size_] = copy;
-      return size_++;
-    }
-    data_[size_] = value;
-    return size_++;
+    return count < capacity ? (data[count] = value, count++) : push_growing(value);
   }
-  constexpr void pop() { --size_; }
-  constexpr void clear() { size_ = 0; }
+  // Appends n elements that lie outside this vec; returns the index of the first.
+  constexpr int append(const T* values, int n) {
+    if (count + n > capacity) reserve(count + n > 2 * capacity ? count + n + 64 : 2 * capacity);
+    for (int i = 0; i < n; ++i) data[count + i] = values[i];
+    return (count += n) - n;
+  }
+  constexpr void pop() { --count; }
+  constexpr void clear() { count = 0; }
   constexpr void reserve(int n) {
-    if (n <= capacity_) return;
+    if (n <= capacity) return;
     T* grown = new T[static_cast<unsigned>(n)];
-    for (int i = 0; i < size_; ++i) grown[i] = data_[i];
-    delete[] data_;
-    data_ = grown;
-    capacity_ = n;
+    for (int i = 0; i < count; ++i) grown[i] = data[i];
+    delete[] data;
+    data = grown;
+    capacity = n;
   }
 
-  constexpr T& operator[](int i) { return data_[i]; }
-  constexpr const T& operator[](int i) const { return data_[i]; }
-  constexpr T& back() { return data_[size_ - 1]; }
-  constexpr const T& back() const { return data_[size_ - 1]; }
-  constexpr int size() const { return size_; }
-  constexpr bool empty() const { return size_ == 0; }
-  constexpr T* begin() { return data_; }
-  constexpr T* end() { return data_ + size_; }
-  constexpr const T* begin() const { return data_; }
-  constexpr const T* end() const { return data_ + size_; }
-  constexpr operator slice<T>() const { return {data_, size_}; }
+  constexpr T& operator[](int i) { return data[i]; }
+  constexpr const T& operator[](int i) const { return data[i]; }
+  constexpr T& back() { return data[count - 1]; }
+  constexpr const T& back() const { return data[count - 1]; }
+  constexpr int size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr T* begin() { return data; }
+  constexpr T* end() { return data + count; }
+  constexpr const T* begin() const { return data; }
+  constexpr const T* end() const { return data + count; }
+  constexpr operator slice<T>() const { return {data, count}; }
 
  private:
-  T* data_ = nullptr;
-  int size_ = 0;
-  int capacity_ = 0;
+  constexpr int push_growing(const T& value) {
+    const T copy = value;  // value may live in this vec
+    reserve(capacity == 0 ? 64 : capacity * 2);
+    data[count] = copy;
+    return count++;
+  }
 };
 
 }  // namespace flowgraph::detail

@@ -50,9 +50,13 @@ constexpr measured measure(const F& build) {
           d.first_fault};
 }
 
+// A variable of its own, because a local of define() would be evaluated again within define's evaluation.
+template <class F>
+inline constexpr measured measured_of = measure(F{});
+
 template <class T>
 constexpr void copy_table(T* to, const vec<T>& from) {
-  for (int i = 0; i < from.size(); ++i) to[i] = from[i];
+  for (int i = 0; i < from.count; ++i) to[i] = from.data[i];
 }
 
 template <model_counts C, class F>
@@ -81,7 +85,7 @@ constexpr model<C> freeze(const F& build) {
 // build is a lambda without captures: void(fg::graph&). It runs twice: once to count, once to fill.
 template <class F>
 consteval auto define(F build) {
-  constexpr detail::measured m = detail::measure(F{});
+  constexpr const detail::measured& m = detail::measured_of<F>;
   if constexpr (m.first_fault.why != problem::none) {
     detail::mistake<m.first_fault.why, named<detail::to_fixed<m.first_fault.subject.size()>(m.first_fault.subject)>,
                     at_line<m.first_fault.line>>();

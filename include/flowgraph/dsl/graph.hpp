@@ -130,9 +130,9 @@ class graph {
   };
 
   constexpr void check_name(std::string_view text) {
-    bool ok = !text.empty();
-    for (const char c : text) ok = ok && c != '/' && c > ' ';
-    if (!ok) data_.fail(problem::name_syntax, text);
+    const char *c = text.data(), *const end = c + text.size();
+    while (c != end && *c != '/' && *c > ' ') ++c;
+    if (text.empty() || c != end) data_.fail(problem::name_syntax, text);
   }
   constexpr void set_name(std::string_view text, int id) {
     check_name(text);

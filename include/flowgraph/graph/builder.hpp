@@ -13,10 +13,10 @@ struct ref {
   int id = -1;
 
   constexpr explicit operator bool() const { return id >= 0; }
-  constexpr const node& get() const { return graph->nodes[id]; }
+  constexpr const node& get() const { return graph->nodes.data[id]; }
   constexpr extents shape() const { return graph->shape_of(id); }
-  constexpr dtype type() const { return get().type; }
-  constexpr int rank() const { return graph->shapes[get().shape].rank; }
+  constexpr dtype type() const { return graph->nodes.data[id].type; }
+  constexpr int rank() const { return graph->shapes.data[get().shape].rank; }
   constexpr bool is(const op_def& op) const { return get().op->id == op.id; }
   constexpr ref input(int i) const { return {graph, graph->inputs(id)[i]}; }
   template <class A>
@@ -31,7 +31,7 @@ namespace detail {
 constexpr int append_inferred(graph_data& g, const op_def& op, const int* in, int n_in, const std::int64_t* words,
                               int n_words, const extents& declared = {}, dtype declared_type = dtype::none) {
   inference f(g.symbols);
-  for (int i = 0; i < n_in; ++i) f.operand(g.shape_of(in[i]), g.nodes[in[i]].type);
+  for (int i = 0; i < n_in; ++i) f.operand(g.shape_of(in[i]), g.nodes.data[in[i]].type);
   f.attributes(words);
   f.declare(declared, declared_type);
   op.infer(f);
@@ -57,10 +57,15 @@ constexpr ref emit(ref first, Refs... rest) {
   graph_data& g = *first.graph;
   if constexpr (requires { requires Op::shape_preserving; }) {
     // Same type and same shapes (or scalars): the first operand's. Spares most nodes of a gradient the rule.
-    const node& a = g.nodes[first.id];
-    bool same = true;
-    ((same = same && (rest.get().shape == a.shape || rest.get().shape == 0) && rest.get().type == a.type), ...);
-    if (same) return {&g, g.append(op_def_of<Op>, a.shape, a.type, in, static_cast<int>(1 + sizeof...(rest)))};
+    const node* const n = g.nodes.data;
+    const int shape = n[first.id].shape;
+    if ((((n[rest.id].shape == shape || n[rest.id].shape == 0) && n[rest.id].type == n[first.id].type) && ...))
+      return {&g, g.append(op_def_of<Op>, shape, n[first.id].type, in, static_cast<int>(1 + sizeof...(rest)))};
+  }
+  if constexpr (requires { requires Op::operation_on_equals; }) {
+    const node* const n = g.nodes.data;
+    if (((n[rest.id].shape == n[first.id].shape && n[rest.id].type == n[first.id].type) && ...))
+      return {&g, g.append(op_def_of<Op>, 0, dtype::none, in, static_cast<int>(1 + sizeof...(rest)))};
   }
   return {&g, detail::append_inferred(g, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)), nullptr, 0)};
 }
@@ -70,6 +75,15 @@ constexpr ref emit(const typename Op::attrs& attributes, ref first, Refs... rest
   const auto block = detail::words_of(attributes);
   return {first.graph, detail::append_inferred(*first.graph, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)),
                                                block.w, detail::attr_words<typename Op::attrs>)};
+}
+// A gradient that is known to have the shape and type of `like` needs no rule.
+template <class Op, class... Refs>
+constexpr ref emit_like(ref like, const typename Op::attrs& attributes, ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  const auto block = detail::words_of(attributes);
+  return {first.graph,
+          first.graph->append(op_def_of<Op>, like.graph->nodes.data[like.id].shape, like.type(), in,
+                              static_cast<int>(1 + sizeof...(rest)), block.w, detail::attr_words<typename Op::attrs>)};
 }
 // Ops whose result is declared by the caller: reshape, broadcast_to, cast.
 template <class Op, class... Refs>
@@ -103,9 +117,9 @@ class gradient_step {
   graph_data& graph;
 
   constexpr int operands() const { return graph.nodes[id_].n_inputs; }
-  constexpr ref in(int i) const { return {&graph, graph.inputs(id_)[i]}; }
+  constexpr ref in(int i) const { return {&graph, graph.edges.data[graph.nodes.data[id_].inputs + i]}; }
   // The op's result; of several results the k-th.
-  constexpr ref y(int k = 0) const { return {&graph, graph.nodes[id_].outputs > 1 ? id_ + 1 + k : id_}; }
+  constexpr ref y(int k = 0) const { return {&graph, graph.nodes.data[id_].outputs > 1 ? id_ + 1 + k : id_}; }
   // Empty where the k-th result does not reach the loss.
   constexpr ref dy(int k = 0) const { return {&graph, dy_[k]}; }
   template <class A>
@@ -113,11 +127,10 @@ class gradient_step {
     return ref{&graph, id_}.template attrs<A>();
   }
   // Does anybody need the gradient by operand i?
-  constexpr bool wants(int i) const { return wanted_[graph.inputs(id_)[i]]; }
+  constexpr bool wants(int i) const { return wanted_[graph.edges.data[graph.nodes.data[id_].inputs + i]]; }
   constexpr void to(int i, ref dx) {
-    if (!wants(i)) return;
-    int& sum = accumulated_[graph.inputs(id_)[i]];
-    sum = sum < 0 ? dx.id : accumulate_({&graph, sum}, dx).id;
+    const int x = graph.edges.data[graph.nodes.data[id_].inputs + i];
+    if (wanted_[x]) accumulated_[x] = accumulated_[x] < 0 ? dx.id : accumulate_({&graph, accumulated_[x]}, dx).id;
   }
 
  private:

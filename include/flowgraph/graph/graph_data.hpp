@@ -53,15 +53,15 @@ class graph_data {
             symbols.chars(), names,   texts, chars, regions};
   }
   constexpr int size() const { return nodes.size(); }
-  constexpr const int* inputs(int id) const { return edges.begin() + nodes[id].inputs; }
+  constexpr const int* inputs(int id) const { return edges.data + nodes.data[id].inputs; }
   constexpr extents shape(int shape_id) const {
-    const shape_entry& s = shapes[shape_id];
+    const shape_entry& s = shapes.data[shape_id];
     extents e;
     e.rank = s.rank;
-    for (int i = 0; i < s.rank; ++i) e.d[i] = dims[s.dims + i];
+    for (int i = 0; i < s.rank; ++i) e.d[i] = dims.data[s.dims + i];
     return e;
   }
-  constexpr extents shape_of(int id) const { return shape(nodes[id].shape); }
+  constexpr extents shape_of(int id) const { return shape(nodes.data[id].shape); }
 
   // Shapes are interned: equal shapes have equal ids.
   constexpr int intern_shape(const extents& e) {
@@ -78,23 +78,21 @@ class graph_data {
   static constexpr std::uint64_t shape_seed(int rank) { return 0x5eedu + static_cast<unsigned>(rank); }
 
   constexpr text_range store(std::string_view s) {
-    const text_range r{chars.size(), static_cast<int>(s.size())};
-    for (const char c : s) chars.push(c);
-    return r;
+    return {chars.append(s.data(), static_cast<int>(s.size())), static_cast<int>(s.size())};
   }
   constexpr std::string_view text(text_range r) const {
     return {chars.begin() + r.begin, static_cast<unsigned>(r.length)};
   }
   // The text behind the present scope: "layer1/w".
   constexpr text_range scoped_text(std::string_view s) {
-    const int begin = chars.size();
+    const int begin = chars.count;
     if (scope != 0) {
       const text_range outer = texts[scope];
-      for (int i = 0; i < outer.length; ++i) chars.push(chars[outer.begin + i]);
+      for (int i = 0; i < outer.length; ++i) chars.push(chars.data[outer.begin + i]);
       chars.push('/');
     }
-    for (const char c : s) chars.push(c);
-    return {begin, chars.size() - begin};
+    chars.append(s.data(), static_cast<int>(s.size()));
+    return {begin, chars.count - begin};
   }
   // A device constraint by its text; equal texts get equal ids.
   constexpr int intern_text(std::string_view s) {
@@ -103,35 +101,24 @@ class graph_data {
     return texts.push(store(s));
   }
 
-  // Appends a node whose shape and type are already known. The inputs may lie outside the current region.
+  // Appends a node whose shape and type are already known. The inputs may lie outside the current region, and
+  // must not lie in this graph's own edges. Written in few statements: it runs once for every node that there is.
   constexpr int append(const op_def& op, int shape, dtype type, const int* in, int n_in,
                        const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
-    node n;
-    n.op = &op;
-    n.shape = shape;
-    n.type = type;
-    n.outputs = type == dtype::none ? 0 : 1;
-    n.device = device;
-    n.region = current_region;
-    n.n_inputs = static_cast<std::uint16_t>(n_in);
-    if (current_region == 0) {
-      n.inputs = edges.size();
-      for (int i = 0; i < n_in; ++i) edges.push(in[i]);
-    } else {
-      detail::vec<int> inside(n_in);  // captures append nodes and edges: resolve them first
-      for (int i = 0; i < n_in; ++i) inside[i] = capture(in[i], current_region);
-      n.inputs = edges.size();
-      for (int i = 0; i < n_in; ++i) edges.push(inside[i]);
-    }
-    if (!pending_controls_.empty()) {
-      n.n_control = static_cast<std::uint16_t>(pending_controls_.size());
-      for (const int c : pending_controls_) edges.push(c);
-    }
-    n.attrs = words.size();
-    n.n_attrs = n_attrs;
-    for (int i = 0; i < n_attrs; ++i) words.push(attr_words[i]);
+    const int first_edge = current_region == 0 ? edges.append(in, n_in) : append_captured(in, n_in);
+    if (pending_controls_.count > 0) edges.append(pending_controls_.data, pending_controls_.count);
     origins.push({where, scope});
-    return nodes.push(n);
+    return nodes.push({.op = &op,
+                       .inputs = first_edge,
+                       .attrs = n_attrs > 0 ? words.append(attr_words, n_attrs) : words.count,
+                       .shape = shape,
+                       .region = current_region,
+                       .device = device,
+                       .n_attrs = n_attrs,
+                       .n_inputs = static_cast<std::uint16_t>(n_in),
+                       .n_control = static_cast<std::uint16_t>(pending_controls_.count),
+                       .outputs = type != dtype::none,
+                       .type = type});
   }
 
   // Nodes appended while controls are pending run after them.
@@ -182,9 +169,9 @@ class graph_data {
   // A name below another one: "w" and "momentum" give "w/momentum".
   constexpr void name_below(int id, text_range base, std::string_view wanted) {
     const int begin = chars.size();
-    for (int i = 0; i < base.length; ++i) chars.push(chars[base.begin + i]);
+    for (int i = 0; i < base.length; ++i) chars.push(chars.data[base.begin + i]);
     chars.push('/');
-    for (const char c : wanted) chars.push(c);
+    chars.append(wanted.data(), static_cast<int>(wanted.size()));
     add_name(id, begin);
   }
 
@@ -213,6 +200,12 @@ class graph_data {
     return id;
   }
 
+  constexpr int append_captured(const int* in, int n_in) {
+    detail::vec<int> inside(n_in);  // captures append nodes and edges of their own: resolve them first
+    for (int i = 0; i < n_in; ++i) inside[i] = capture(in[i], current_region);
+    return edges.append(inside.data, n_in);
+  }
+
   // The node inside region r that stands for a value from outside.
   constexpr int capture(int id, int r) {
     if (nodes[id].region == r) return id;
@@ -229,26 +222,22 @@ class graph_data {
 
   // Names a node by the characters from begin on: "w", then "w_1", "w_2", ...
   constexpr void add_name(int id, int begin) {
-    const int plain = chars.size();
-    const std::uint64_t h = detail::hash(text({begin, plain - begin}));
-    const int uses = name_uses_.find(h);
-    name_uses_.set(h, uses < 0 ? 1 : uses + 1);
-    if (uses < 0) {
-      names.push({id, {begin, plain - begin}, h});
-      return;
+    const int plain = chars.count;
+    std::uint64_t h = detail::hash({chars.data + begin, static_cast<unsigned>(plain - begin)});
+    int k = name_uses_.find(h);
+    name_uses_.set(h, k < 0 ? 1 : k + 1);
+    for (const std::uint64_t base = h; k > 0; ++k) {  // a user may have named another node "w_1" already
+      chars.count = plain;
+      chars.push('_');
+      int power = 1;
+      while (k / power >= 10) power *= 10;
+      for (; power > 0; power /= 10) chars.push(static_cast<char>('0' + k / power % 10));
+      h = detail::hash({chars.data + plain, static_cast<unsigned>(chars.count - plain)}, base);
+      if (name_uses_.find(h) >= 0) continue;
+      name_uses_.set(h, 1);
+      break;
     }
-    for (std::int64_t k = uses;; ++k) {  // a user may have named another node "w_1" already
-      while (chars.size() > plain) chars.pop();
-      detail::extent_text suffix("_");
-      suffix.append(k);
-      for (const char c : suffix.view()) chars.push(c);
-      const text_range numbered{begin, chars.size() - begin};
-      const std::uint64_t numbered_hash = detail::hash(text(numbered));
-      if (name_uses_.find(numbered_hash) >= 0) continue;
-      name_uses_.set(numbered_hash, 1);
-      names.push({id, numbered, numbered_hash});
-      return;
-    }
+    names.push({id, {begin, chars.count - begin}, h});
   }
 
   detail::hash_map name_uses_;

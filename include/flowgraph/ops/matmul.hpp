@@ -48,26 +48,17 @@ struct matmul : op<matmul, "matmul"> {
   static constexpr void gradient(gradient_step& g) {
     const ref a = g.in(0), b = g.in(1), dy = g.dy();
     const auto [ta, tb] = g.attrs<attrs>();
+    const bool plain = a.rank() == 2 && b.rank() == 2;  // no batch to sum over: the gradient has the operand's shape
     if (g.wants(0)) {
-      const ref da = ta ? emit<matmul>(attrs{tb, 1}, b, dy) : emit<matmul>(attrs{0, !tb}, dy, b);
-      g.to(0, sum_to(da, a));
+      const ref left = ta ? b : dy, right = ta ? dy : b;
+      const attrs t = ta ? attrs{tb, 1} : attrs{0, !tb};
+      g.to(0, plain ? emit_like<matmul>(a, t, left, right) : sum_to(emit<matmul>(t, left, right), a));
     }
-    if (!g.wants(1)) return;
-    if (!ta && b.rank() == 2 && a.rank() > 2) {
-      // One matrix for the whole batch: its gradient is one product over all rows, not a sum of products.
-      const ref rows = as_matrix(a), dy_rows = as_matrix(dy);  // [... * m, k], [... * m, n]
-      g.to(1, tb ? emit<matmul>(attrs{1, 0}, dy_rows, rows) : emit<matmul>(attrs{1, 0}, rows, dy_rows));
-    } else {
-      const ref db = tb ? emit<matmul>(attrs{1, ta}, dy, a) : emit<matmul>(attrs{!ta, 0}, a, dy);
-      g.to(1, sum_to(db, b));
+    if (g.wants(1)) {
+      const ref left = tb ? dy : a, right = tb ? a : dy;
+      const attrs t = tb ? attrs{1, ta} : attrs{!ta, 0};
+      g.to(1, plain ? emit_like<matmul>(b, t, left, right) : sum_to(emit<matmul>(t, left, right), b));
     }
-  }
-  // A transposed operand is read as it lies.
-  static constexpr int simplify(rewriter& r) {
-    const ref a = operand_of_last_two_swap(r.in(0)), b = operand_of_last_two_swap(r.in(1));
-    if (!a && !b) return rewriter::keep;
-    const auto [ta, tb] = r.self.attrs<attrs>();
-    return emit<matmul>(attrs{a ? !ta : ta, b ? !tb : tb}, a ? a : r.in(0), b ? b : r.in(1)).id;
   }
   static constexpr std::int64_t flops(const cost_query& q) {
     std::int64_t n = 2 * q.in(0).last(q.attrs<attrs>().transpose_a ? 1 : 0);

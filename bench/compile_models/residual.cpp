@@ -1,0 +1,29 @@
+// LAYERS residual layers with gradient and momentum updates, all built by the compiler: what bench/compile times.
+#include <flowgraph/dsl/define.hpp>
+#include <flowgraph/dsl/elementwise.hpp>
+#include <flowgraph/dsl/matrix.hpp>
+#include <flowgraph/dsl/optimizers.hpp>
+#include <flowgraph/dsl/reduction.hpp>
+
+#ifndef LAYERS
+#define LAYERS 50
+#endif
+
+namespace fg = flowgraph;
+
+inline constexpr fg::dim batch{"batch"};
+
+inline constexpr auto residual = fg::define([](fg::graph& g) {
+  auto h = g.placeholder<float, batch, 64>("x");
+  for (int i = 0; i < LAYERS; ++i) {
+    auto w1 = g.variable<float, 64, 64>("w1", fg::init::he_normal());
+    auto w2 = g.variable<float, 64, 64>("w2", fg::init::he_normal());
+    h = relu(h + matmul(relu(matmul(h, w1)), w2));
+  }
+  auto loss = reduce_mean(square(h));
+  g.name("loss", loss);
+  g.name("train", fg::momentum(0.01).minimize(loss));
+});
+
+static_assert(residual.view().size() > 20 * LAYERS);
+int main() { return residual.view().size(); }
