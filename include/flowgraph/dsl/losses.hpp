@@ -7,11 +7,15 @@ namespace flowgraph {
 
 namespace detail {
 
-// Broadcasting would hide a forgotten axis in a loss.
+// What is wrong with a prediction and its target. Broadcasting would hide a forgotten axis in a loss.
 template <class A, class B>
-constexpr void require_same_shape() {
-  if constexpr (tensor_t<A>::shape.hash != tensor_t<B>::shape.hash)
-    mistake<problem::same_shape, tensor_t<A>, tensor_t<B>>();
+constexpr problem pair_problem() {
+  if constexpr (!floating_tensor<A>)
+    return problem::needs_floating;
+  else if constexpr (!std::is_same_v<element_t<A>, element_t<B>>)
+    return problem::dtypes_differ;
+  else
+    return tensor_t<A>::shape.hash == tensor_t<B>::shape.hash ? problem::none : problem::same_shape;
 }
 
 }  // namespace detail
@@ -34,11 +38,12 @@ template <any_tensor X, any_tensor L>
 constexpr auto softmax_cross_entropy_with_logits(const X& logits, const L& labels, caller where = {}) {
   if constexpr (!floating_tensor<L>) {
     return detail::call<ops::sparse_softmax_cross_entropy>(where, detail::as_tensor(logits), detail::as_tensor(labels));
+  } else if constexpr (constexpr problem p = detail::pair_problem<X, L>(); p != problem::none) {
+    detail::mistake<p, tensor_t<X>, tensor_t<L>>();
+    return reduce_sum<-1>(logits, where);
   } else {
-    detail::require_same_shape<X, L>();
     // -sum(labels log_softmax): log_softmax keeps what exp would lose, and its gradient is softmax - labels.
-    const auto likelihood = mul(labels, log_softmax(logits, where), where);
-    return neg(reduce_sum<-1>(likelihood, where), where);
+    return neg(reduce_sum<-1>(mul(labels, log_softmax(logits, where), where), where), where);
   }
 }
 
@@ -46,33 +51,50 @@ constexpr auto softmax_cross_entropy_with_logits(const X& logits, const L& label
 // as softplus(x) - x z so that nothing overflows; its gradient is sigmoid(x) - z.
 template <any_tensor X, any_tensor L>
 constexpr auto sigmoid_cross_entropy_with_logits(const X& logits, const L& labels, caller where = {}) {
-  detail::require_same_shape<X, L>();
-  return sub(softplus(logits, where), mul(logits, labels, where), where);
+  if constexpr (constexpr problem p = detail::pair_problem<X, L>(); p != problem::none) {
+    detail::mistake<p, tensor_t<X>, tensor_t<L>>();
+    return detail::as_tensor(logits);
+  } else {
+    return sub(softplus(logits, where), mul(logits, labels, where), where);
+  }
 }
 
 // sum(x^2) / 2, whose gradient is x.
 template <any_tensor T>
 constexpr auto l2_loss(const T& x, caller where = {}) {
-  return mul(reduce_sum(square(x, where), where), 0.5, where);
+  if constexpr (!floating_tensor<T>) {
+    detail::mistake<problem::needs_floating, tensor_t<T>>();
+    return tensor<element_t<T>>{x.graph, x.id};
+  } else {
+    return mul(reduce_sum(square(x, where), where), 0.5, where);
+  }
 }
 
 // mean((prediction - target)^2)
 template <any_tensor P, any_tensor T>
 constexpr auto mse(const P& prediction, const T& target, caller where = {}) {
-  detail::require_same_shape<P, T>();
-  return reduce_mean(square(sub(prediction, target, where), where), where);
+  if constexpr (constexpr problem p = detail::pair_problem<P, T>(); p != problem::none) {
+    detail::mistake<p, tensor_t<P>, tensor_t<T>>();
+    return tensor<element_t<P>>{prediction.graph, prediction.id};
+  } else {
+    return reduce_mean(square(sub(prediction, target, where), where), where);
+  }
 }
 
 // The mean of e^2/2 where |e| <= delta, delta (|e| - delta/2) beyond. With c = min(|e|, delta) both are
 // c (|e| - c/2).
 template <any_tensor P, any_tensor T>
 constexpr auto huber(const P& prediction, const T& target, double delta = 1, caller where = {}) {
-  detail::require_same_shape<P, T>();
-  prediction.graph->where = where;
-  if (!(delta > 0)) prediction.graph->fail(problem::parameter_range, "huber");
-  const auto size = abs(sub(prediction, target, where), where);
-  const auto clipped = minimum(size, delta, where);
-  return reduce_mean(mul(clipped, sub(size, mul(clipped, 0.5, where), where), where), where);
+  if constexpr (constexpr problem p = detail::pair_problem<P, T>(); p != problem::none) {
+    detail::mistake<p, tensor_t<P>, tensor_t<T>>();
+    return tensor<element_t<P>>{prediction.graph, prediction.id};
+  } else {
+    prediction.graph->where = where;
+    if (!(delta > 0)) prediction.graph->fail(problem::parameter_range, "huber");
+    const auto size = abs(sub(prediction, target, where), where);
+    const auto clipped = minimum(size, delta, where);
+    return reduce_mean(mul(clipped, sub(size, mul(clipped, 0.5, where), where), where), where);
+  }
 }
 
 }  // namespace flowgraph

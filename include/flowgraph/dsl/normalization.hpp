@@ -15,22 +15,25 @@ struct batch_normalized {
 
 namespace detail {
 
-// Does an operand's shape equal the last axes of X's, from Axis on?
-template <int Axis, class X, class... Operands>
-constexpr bool have_last_axes() {
-  bool same = true;
-  const auto check = [&same](const shape_text& x, const shape_text& o) {
-    if (o.rank != x.rank - Axis) {
-      same = false;
-      return;
-    }
-    for (int i = 0; i < o.rank; ++i) {
-      const int k = Axis + i;
-      same = same && x.number[k] == o.number[i] && (x.number[k] >= 0 || x.name(k) == o.name(i));
-    }
-  };
-  (check(X::shape, Operands::shape), ...);
-  return same;
+// What is wrong with an operand and its statistics, which have the extents of its axes from First on.
+template <int First, class X, class... Statistics>
+constexpr problem norm_problem() {
+  if constexpr (!floating_tensor<X>) {
+    return problem::needs_floating;
+  } else if constexpr (!(std::is_same_v<element_t<X>, element_t<Statistics>> && ...)) {
+    return problem::dtypes_differ;
+  } else {
+    bool same = true;
+    const auto check = [&same](const shape_text& x, const shape_text& s) {
+      same = same && s.rank == x.rank - First;
+      for (int i = 0; same && i < s.rank; ++i) {
+        const int k = First + i;
+        same = x.number[k] == s.number[i] && (x.number[k] >= 0 || x.name(k) == s.name(i));
+      }
+    };
+    (check(X::shape, Statistics::shape), ...);
+    return same ? problem::none : problem::norm_extents;
+  }
 }
 
 // The mean over axes First to Last - 1.
@@ -56,18 +59,18 @@ constexpr auto normalize(const X& centred, const V& variance, const S& scale, co
 template <any_tensor X, any_tensor S, any_tensor O>
 constexpr auto batch_norm(const X& x, const S& scale, const O& offset, double epsilon = 1e-3, caller where = {}) {
   using image = tensor_t<X>;
-  if constexpr (image::rank < 2) {
-    detail::mistake<problem::operand_rank, image>();
-    return detail::as_tensor(x);
-  } else if constexpr (!detail::have_last_axes<image::rank - 1, image, tensor_t<S>, tensor_t<O>>()) {
-    detail::mistake<problem::norm_extents, image, tensor_t<S>, tensor_t<O>>();
-    return detail::as_tensor(x);
+  constexpr int last = image::rank - 1;
+  constexpr problem p =
+      last < 1 ? problem::operand_rank : detail::norm_problem<last, image, tensor_t<S>, tensor_t<O>>();
+  if constexpr (p != problem::none) {
+    detail::mistake<p, image, tensor_t<S>, tensor_t<O>>();
+    return batch_normalized<image, tensor_t<S>>{x, scale, scale};
   } else {
-    const auto mean = detail::mean_over<false, 0, image::rank - 1>(where, detail::as_tensor(x));  // [channels]
+    const auto mean = detail::mean_over<false, 0, last>(where, detail::as_tensor(x));  // [channels]
     const auto centred = sub(x, mean, where);
-    const auto variance = detail::mean_over<false, 0, image::rank - 1>(where, square(centred, where));
+    const auto variance = detail::mean_over<false, 0, last>(where, square(centred, where));
     const auto y = detail::normalize(centred, variance, scale, offset, epsilon, where);
-    return batch_normalized<decltype(y), decltype(mean)>{y, mean, variance};
+    return batch_normalized<tensor_t<decltype(y)>, tensor_t<decltype(mean)>>{y, mean, variance};
   }
 }
 
@@ -76,12 +79,12 @@ template <any_tensor X, any_tensor S, any_tensor O, any_tensor M, any_tensor V>
 constexpr auto batch_norm(const X& x, const S& scale, const O& offset, const M& mean, const V& variance,
                           double epsilon = 1e-3, caller where = {}) {
   using image = tensor_t<X>;
-  if constexpr (image::rank < 1) {
-    detail::mistake<problem::operand_rank, image>();
-    return detail::as_tensor(x);
-  } else if constexpr (!detail::have_last_axes<image::rank - 1, image, tensor_t<S>, tensor_t<O>, tensor_t<M>,
-                                               tensor_t<V>>()) {
-    detail::mistake<problem::norm_extents, image, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
+  constexpr int last = image::rank - 1;
+  constexpr problem p = last < 0
+                            ? problem::operand_rank
+                            : detail::norm_problem<last, image, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
+  if constexpr (p != problem::none) {
+    detail::mistake<p, image, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
     return detail::as_tensor(x);
   } else {
     return detail::normalize(sub(x, mean, where), variance, scale, offset, epsilon, where);
@@ -93,8 +96,10 @@ template <int Axis = -1, any_tensor X, any_tensor S, any_tensor O>
 constexpr auto layer_norm(const X& x, const S& scale, const O& offset, double epsilon = 1e-5, caller where = {}) {
   using image = tensor_t<X>;
   constexpr int first = detail::axis_of<image, Axis>();
-  if constexpr (!detail::have_last_axes<first, image, tensor_t<S>, tensor_t<O>>()) {
-    detail::mistake<problem::norm_extents, image, tensor_t<S>, tensor_t<O>>();
+  constexpr bool in_range = Axis >= -image::rank && Axis < image::rank;
+  constexpr problem p = in_range ? detail::norm_problem<first, image, tensor_t<S>, tensor_t<O>>() : problem::none;
+  if constexpr (p != problem::none) detail::mistake<p, image, tensor_t<S>, tensor_t<O>>();
+  if constexpr (p != problem::none || !in_range) {
     return detail::as_tensor(x);
   } else {
     const auto mean = detail::mean_over<true, first, image::rank>(where, detail::as_tensor(x));  // [rows, 1]

@@ -22,10 +22,15 @@ constexpr auto avg_pool(const X& images, caller where = {}) {
 template <any_tensor X>
 constexpr auto local_response_normalization(const X& x, int radius = 5, double bias = 1, double alpha = 1,
                                             double beta = 0.5, caller where = {}) {
-  x.graph->where = where;
-  if (radius < 0) x.graph->fail(problem::parameter_range, "local_response_normalization");
-  const auto near = detail::call_with<ops::neighbour_sum>(where, {radius}, square(x, where));
-  return mul(x, pow(add(mul(near, alpha, where), bias, where), -beta, where), where);
+  if constexpr (!floating_tensor<X> || rank_v<X> == 0) {
+    detail::mistake<rank_v<X> == 0 ? problem::operand_rank : problem::needs_floating, tensor_t<X>>();
+    return detail::as_tensor(x);
+  } else {
+    x.graph->where = where;
+    if (radius < 0) x.graph->fail(problem::parameter_range, "local_response_normalization");
+    const auto near = detail::call_with<ops::neighbour_sum>(where, {radius}, square(x, where));
+    return mul(x, pow(add(mul(near, alpha, where), bias, where), -beta, where), where);
+  }
 }
 
 }  // namespace flowgraph

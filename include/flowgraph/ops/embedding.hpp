@@ -1,7 +1,8 @@
 // Rows of a table by their numbers, with a gradient that stays sparse: of a table of a million rows a step touches a
 // few hundred.
 #pragma once
-#include "arithmetic.hpp"
+#include "comparison.hpp"
+#include "concat.hpp"
 
 namespace flowgraph::ops {
 
@@ -47,6 +48,43 @@ struct indexed_slices : op<indexed_slices, "indexed_slices"> {
 constexpr void embedding_lookup::gradient(gradient_step& g) {
   const ref table = g.in(0);
   if (g.wants(0)) g.to(0, emit_as<indexed_slices>(table.shape(), table.type(), g.in(1), g.dy()));
+}
+
+// [n, ...] instead of several leading axes: the first `leading` ones become one.
+constexpr ref flatten_leading(ref x, int leading) {
+  if (leading == 1) return x;
+  const extents from = x.shape();
+  extents front, to;
+  for (int i = 0; i < leading; ++i) front.push(from[i]);
+  to.push(x.graph->symbols.product(front));
+  for (int i = leading; i < from.rank; ++i) to.push(from[i]);
+  return emit_as<reshape>(to, x.type(), x);
+}
+
+// a and b one behind the other. What is itself joined so is extended, so that many lookups of one table are copied
+// once, not once for each.
+constexpr ref append_rows(ref a, ref b) {
+  int in[inference::max_outputs] = {a.id};
+  int n = 1;
+  if (a.is(op_def_of<concat>) && a.attrs<concat::attrs>().axis == 0 && a.get().n_inputs < inference::max_outputs) {
+    n = a.get().n_inputs;
+    for (int i = 0; i < n; ++i) in[i] = a.input(i).id;
+  }
+  in[n++] = b.id;
+  const std::int64_t axis = 0;
+  return {a.graph, detail::append_inferred(*a.graph, op_def_of<concat>, in, n, &axis, 1)};
+}
+
+// The sum of two indexed_slices of one table, as indexed_slices: rows of equal index are added when they are used.
+constexpr ref join_slices(ref a, ref b) {
+  const auto wide = [](ref indices) {
+    if (indices.type() == dtype::int64) return indices;
+    return emit_as<cast>(indices.shape(), dtype::int64, indices);
+  };
+  const int of_a = a.input(0).rank(), of_b = b.input(0).rank();
+  const ref indices = append_rows(flatten_leading(wide(a.input(0)), of_a), flatten_leading(wide(b.input(0)), of_b));
+  const ref rows = append_rows(flatten_leading(a.input(1), of_a), flatten_leading(b.input(1), of_b));
+  return emit_as<indexed_slices>(a.shape(), a.type(), indices, rows);
 }
 
 }  // namespace flowgraph::ops
