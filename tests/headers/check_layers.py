@@ -14,7 +14,7 @@ import re
 import sys
 
 # The order of the layers: the one place that states it.
-LAYERS = ["core", "graph", "ops", "passes", "plan", "dsl", "kernels", "runtime", "net", "io"]
+LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime", "net", "io"]
 
 # What an umbrella header may reach.
 UMBRELLAS = {

@@ -1,0 +1,35 @@
+// What passes hand to each other: the part of a model that one step needs, on its way to a plan.
+#pragma once
+#include <flowgraph/graph/graph_data.hpp>
+#include <flowgraph/plan/plan.hpp>
+
+namespace flowgraph::passes {
+
+// What a step is asked for, as nodes of the model. A fetch is a value or an operation; any value may be fed.
+struct signature {
+  detail::slice<int> fetches;
+  detail::slice<int> feeds;
+};
+
+struct draft_view {
+  graph_view graph;
+  detail::slice<int> model;  // of each node, the node of the model that it comes from
+  detail::slice<int> fetches;
+  detail::slice<int> feeds;  // placeholders, whatever was fed
+};
+
+// Texts, names and source lines stay in the model; everything else is here, so that passes may change it.
+struct draft {
+  graph_data graph;
+  detail::vec<int> model;
+  detail::vec<int> fetches;
+  detail::vec<int> feeds;
+  plan_fault fault;
+
+  constexpr draft_view view() const { return {graph.view(), model, fetches, feeds}; }
+};
+
+// Traits are asked for once or more per node and pass: as bits they cost the constant evaluator no call.
+constexpr unsigned bits(trait t) { return static_cast<unsigned>(t); }
+
+}  // namespace flowgraph::passes

@@ -1,0 +1,27 @@
+// Which nodes run together as one instruction: what fuse decides, and order and lower follow.
+#pragma once
+#include <flowgraph/core/vec.hpp>
+
+namespace flowgraph::passes {
+
+struct fusion {
+  struct group {
+    int root = 0;   // the node whose value leaves the group: the last member
+    int first = 0;  // member with the lowest id
+    int size = 0;
+  };
+  detail::vec<int> of;        // of each node: its group, 0: runs alone
+  detail::vec<int> next;      // of each member: the member behind it, in order of ids; of the root: -1
+  detail::vec<group> groups;  // [0] is unused
+};
+
+// Every node runs alone.
+constexpr fusion no_fusion(int nodes) {
+  fusion f;
+  f.of = detail::vec<int>(nodes);
+  f.next = detail::vec<int>(nodes);
+  f.groups.push({});
+  return f;
+}
+
+}  // namespace flowgraph::passes

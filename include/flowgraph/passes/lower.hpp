@@ -1,0 +1,237 @@
+// From ordered nodes to instructions over values. Slots are not known yet: a slot operand's index is the node whose
+// value it is, until memory.hpp replaces it.
+#pragma once
+#include <bit>
+
+#include <flowgraph/plan/fused.hpp>
+#include "order.hpp"
+
+namespace flowgraph::passes {
+
+// An instruction that must be done before another one of the same region, for no value's sake.
+struct control {
+  int before, after;
+};
+
+struct lowered {
+  plan_data plan;
+  detail::vec<control> controls;
+};
+
+class lowering {
+ public:
+  constexpr lowering(const draft_view& d, detail::slice<int> devices, const locations& l, const fusion& f,
+                     detail::slice<int> sequence)
+      : g_(d.graph),
+        model_(d.model.data),
+        device_(devices.data),
+        locations_(l),
+        at_(l.at.data),
+        fusion_(f),
+        codes_(g_.size()),
+        instruction_of_(g_.size()) {
+    int operands = 0;
+    for (const int i : sequence) operands += g_.nodes.data[i].outputs;
+    result.instructions = detail::vec<instruction>(sequence.count);
+    result.operands = detail::vec<operand>(operands + g_.edges.size());
+    result.words = detail::vec<std::int64_t>(g_.words);
+    result.programs.push({});
+    result.regions = detail::vec<plan_region>(g_.regions.size());
+    for (const int i : sequence) {
+      instruct(i);
+      instruction_of_.data[i] = count_;
+    }
+    result.regions[0].count = count_;
+    describe_regions();
+    result.operands.count = operands_;
+    describe(d);
+    for (const int i : sequence)
+      if (g_.nodes.data[i].n_control != 0) find_controls(i);
+  }
+
+  plan_data result;
+  detail::vec<control> controls;
+
+ private:
+  static constexpr int code_bits = 6;
+  static constexpr int is_operand = 1 << (code_bits - 1);
+  static_assert(max_program_steps <= is_operand && max_program_operands <= is_operand);
+
+  constexpr void instruct(int i) {
+    const node& x = g_.nodes.data[i];
+    const int group = fusion_.of.data[i], first = operands_;
+    if (group != 0) return instruct_group(i, group);
+    const bool elementwise = bits(x.op->traits) & bits(trait::elementwise);
+    operand* out = result.operands.data;
+    for (const int *e = g_.edges.data + x.inputs, *end = e + x.n_inputs; e != end; ++e) {
+      operand& o = out[operands_++] = at_[*e];
+      if (o.where == storage::constant && o.shape != 0) pass_constant(o, elementwise);
+    }
+    if (x.outputs == 1)
+      out[operands_++] = {storage::slot, x.type, i, x.shape};
+    else
+      for (int k = i + 1; k <= i + x.outputs; ++k)
+        out[operands_++] = {storage::slot, g_.nodes[k].type, k, g_.nodes[k].shape};
+    result.instructions.data[count_++] = {x.op,      model_[i], device_[i], x.region, first,          x.n_inputs,
+                                          x.outputs, x.attrs,   x.n_attrs,  0,        x.first_region, x.n_regions,
+                                          -1,        0,         0,          0};
+    if (x.region != 0 || x.n_regions != 0) note_region(x);
+  }
+
+  // An element-wise instruction takes it as one number; for others its elements were written to memory.
+  constexpr void pass_constant(operand& o, bool elementwise) const {
+    if (elementwise)
+      o.shape = 0;
+    else
+      o.where = storage::slot, o.index = locations_.constant_nodes[o.index];
+  }
+
+  constexpr void instruct_group(int root, int group) {
+    const node& x = g_.nodes.data[root];
+    const int first = operands_;
+    operand* out = result.operands.data;
+    int* codes = codes_.data;  // of a node: the last group that read it, and the register it has there
+    const program p{result.steps.size(), fusion_.groups[group].size};
+    for (int m = fusion_.groups[group].first, step = 0; m >= 0; m = fusion_.next.data[m], ++step) {
+      const node& y = g_.nodes.data[m];
+      result.steps.push({y.op, result.registers.size(), y.n_inputs, y.attrs, y.n_attrs, y.type});
+      for (const int *e = g_.edges.data + y.inputs, *end = e + y.n_inputs; e != end; ++e) {
+        if (codes[*e] >> code_bits != group) {
+          operand& o = out[operands_] = at_[*e];
+          if (o.where == storage::constant) o.shape = 0;
+          codes[*e] = group << code_bits | is_operand | (operands_++ - first);
+        }
+        const int r = codes[*e] & (is_operand - 1);
+        result.registers.push(codes[*e] & is_operand ? -1 - r : r);
+      }
+      codes[m] = group << code_bits | step;
+    }
+    const int n = operands_ - first;
+    out[operands_++] = {storage::slot, x.type, root, x.shape};
+    result.instructions[count_++] = {&op_def_of<ops::fused>,
+                                     model_[root],
+                                     device_[root],
+                                     x.region,
+                                     first,
+                                     n,
+                                     1,
+                                     0,
+                                     0,
+                                     result.programs.push(p),
+                                     0,
+                                     0,
+                                     -1,
+                                     0,
+                                     0,
+                                     0};
+    if (x.region != 0) note_region(x);
+  }
+
+  // Regions are runs of instructions: those of regions inside come first.
+  constexpr void note_region(const node& x) {
+    int first = count_ - 1;
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) {
+      plan_region& inner = result.regions[r];
+      if (inner.count == 0) inner.first = count_ - 1;
+      if (inner.first < first) first = inner.first;
+      inner.owner = count_ - 1;
+    }
+    if (x.region == 0) return;
+    plan_region& around = result.regions[x.region];
+    if (around.count == 0) around.first = first;
+    around.count = count_ - around.first;
+  }
+
+  constexpr void describe_regions() {
+    int more = 0;
+    for (int r = 1; r < g_.regions.size(); ++r)
+      if (g_.regions[r].owner >= 0) more += g_.regions[r].n_results + g_.nodes[g_.regions[r].owner].outputs;
+    if (more == 0) return;
+    while (result.operands.size() < operands_ + more) result.operands.push({});
+    detail::vec<int> arguments(g_.edges.size());  // by edge of an owner: what stands for it inside + 1
+    for (int i = 0; i < g_.size(); ++i)
+      if (g_.nodes[i].op->id == ops::argument::id && at_[i].where == storage::slot && at_[i].index == i)
+        arguments[g_.nodes[g_.regions[g_.nodes[i].region].owner].inputs + static_cast<int>(g_.attrs(i)[0])] = i + 1;
+    for (int r = 1; r < g_.regions.size(); ++r) {
+      const region& from = g_.regions[r];
+      if (from.owner < 0) continue;
+      plan_region& to = result.regions[r];
+      to.results = operands_;
+      to.n_results = from.n_results;
+      for (const int e : g_.results(r)) {
+        operand o = at_[e];
+        if (needs_elements(o, false)) pass_constant(o, false);
+        result.operands[operands_++] = o;
+      }
+      const node& owner = g_.nodes[from.owner];
+      if (!owner.op->is(trait::iterates)) continue;
+      to.n_carried = owner.outputs;
+      if (r > owner.first_region) {
+        to.carried = result.regions[r - 1].carried;
+        continue;
+      }
+      to.carried = operands_;
+      for (int k = 0; k < owner.outputs; ++k) {
+        const int inside = arguments[owner.inputs + k];
+        result.operands[operands_++] = inside == 0 ? operand{} : at_[inside - 1];
+      }
+    }
+  }
+
+  // Between instructions of one region: what waits inside a region for something outside makes its owner wait.
+  constexpr void find_controls(int after) {
+    for (int before : g_.controls(after)) {
+      if (g_.nodes[before].op->id == ops::output::id) before = g_.inputs(before)[0];
+      if (at_[before].where == storage::slot && g_.nodes[at_[before].index].region == g_.nodes[before].region)
+        before = at_[before].index;
+      int around = after;
+      while (g_.nodes[around].region != g_.nodes[before].region) around = g_.regions[g_.nodes[around].region].owner;
+      if (instruction_of_[before] != 0) controls.push({instruction_of_[before] - 1, instruction_of_[around] - 1});
+    }
+  }
+
+  constexpr void describe(const draft_view& d) {
+    for (const int f : d.fetches) {
+      operand o = at_[f];
+      if (needs_elements(o, false)) pass_constant(o, false);
+      result.fetches.push(o);
+    }
+    for (const int f : d.feeds) {
+      const node& x = g_.nodes[f];
+      result.feeds.push({model_[f], x.shape, device_[f], x.type});
+    }
+    for (const int v : locations_.variable_nodes) {
+      const node& x = g_.nodes.data[v];
+      result.variables.push({model_[v], x.shape, device_[v], x.type, locations_.written[v]});
+    }
+    for (const int c : locations_.constant_nodes)
+      result.constants.push({std::bit_cast<double>(g_.words.data[g_.nodes.data[c].attrs]), g_.nodes.data[c].type});
+    for (const int c : locations_.literal_nodes) {
+      const node& x = g_.nodes[c];
+      result.literals.push({x.attrs, x.n_attrs, x.shape, x.type});
+    }
+    result.shapes = detail::vec<shape_entry>(g_.shapes);
+    result.dims = detail::vec<extent>(g_.dims);
+    result.chars = detail::vec<char>(g_.symbol_chars);
+    for (const symbol& s : g_.symbol_entries) result.symbols.push({s.text, s.length});
+  }
+
+  graph_view g_;
+  const int* model_;
+  const int* device_;
+  const locations& locations_;
+  const operand* at_;
+  const fusion& fusion_;
+  detail::vec<int> codes_;
+  detail::vec<int> instruction_of_;  // of each node: instruction + 1
+  int count_ = 0, operands_ = 0;
+};
+
+// devices: of each node, the index of its device.
+constexpr lowered lower(const draft_view& d, detail::slice<int> devices, const locations& l, const fusion& f,
+                        detail::slice<int> sequence) {
+  lowering made(d, devices, l, f, sequence);
+  return {static_cast<plan_data&&>(made.result), static_cast<detail::vec<control>&&>(made.controls)};
+}
+
+}  // namespace flowgraph::passes

@@ -1,0 +1,250 @@
+// Memory for values, symbolic in the named extents: who shares a slot is decided here, once; offsets follow when
+// extents are bound (plan/bind.hpp). A value gets the slot of a dying operand of its own size where the op allows
+// it, else a free slot of its size, else of a size near it, else a new one.
+#pragma once
+#include <flowgraph/core/hash_map.hpp>
+#include "draft.hpp"
+
+namespace flowgraph::passes {
+
+class memory_planner {
+ public:
+  constexpr memory_planner(plan_data& p, int values)
+      : p_(p),
+        uses_(values),
+        slot_of_(values),
+        sizes_(p.shapes.size()),
+        classes_of_(p.shapes.size() * dtypes) {
+    classes_.push({});
+    free_.push(0);
+    for (const text_range t : p.symbols) symbols_.intern({p.chars.data + t.begin, static_cast<unsigned>(t.length)});
+    count_uses();
+    if (p.regions.size() > 1) find_entries();
+    for (int i = 0, n = p.instructions.size(); i < n; ++i) {
+      if (!entries_.empty()) enter(i);
+      give(p.instructions.data[i]);
+    }
+    for (operand& o : p_.operands)
+      if (o.where == storage::slot) o.index = slot_of_.data[o.index] - 1;
+    for (operand& o : p_.fetches)
+      if (o.where == storage::slot) o.index = slot_of_.data[o.index] - 1;
+    add_symbols();
+  }
+
+ private:
+  static constexpr int dtypes = 10;
+  static constexpr int near = 16;        // a free slot up to this many times larger or smaller is taken
+  static constexpr int most_tried = 32;  // sizes looked at to find a near one
+
+  // All values of one size on one device.
+  struct size_class {
+    std::int64_t bytes = 0;
+    extent by = 1;
+    int device = 0;
+    int head = 0;  // free slots, as index + 1
+    int next = 0;  // the next class of the same symbolic part and device
+  };
+  struct shape_size {
+    std::int64_t count = 0;
+    extent by = 1;
+  };
+
+  // A value is in use as often as instructions read it, plus once for each fetch, region result and loop state.
+  constexpr void count_uses() {
+    int* uses = uses_.data;
+    const operand* all = p_.operands.data;
+    for (const instruction& x : p_.instructions)
+      for (const operand *o = all + x.operands, *end = o + x.n_operands; o != end; ++o)
+        if (o->where == storage::slot) ++uses[o->index];
+    for (const operand& o : p_.fetches)
+      if (o.where == storage::slot) ++uses[o.index];
+    for (int r = 1; r < p_.regions.size(); ++r) held_by_region(r, 1);
+  }
+  constexpr void held_by_region(int r, int change) {
+    const plan_region& region = p_.regions[r];
+    for (int k = 0; k < region.n_results; ++k) use(p_.operands[region.results + k], change);
+    for (int k = 0; k < region.n_carried; ++k) use(p_.operands[region.carried + k], change);
+  }
+  constexpr void use(const operand& o, int change) {
+    if (o.where != storage::slot) return;
+    int& uses = uses_[o.index];
+    uses += change;
+    if (uses == 0) release(o.index);
+  }
+
+  // What a loop carries is written before its regions run and read in every turn, so its memory is taken before
+  // the first instruction of any of them.
+  constexpr void find_entries() {
+    entries_ = detail::vec<int>(p_.instructions.size() + 1);
+    for (int r = p_.regions.size(); r-- > 1;) {
+      const plan_region& region = p_.regions[r];
+      if (region.n_carried == 0 || region.owner < 0 || p_.instructions[region.owner].first_region != r) continue;
+      int first = region.first;
+      for (int k = r; k < r + p_.instructions[region.owner].n_regions; ++k)
+        if (p_.regions[k].first < first) first = p_.regions[k].first;
+      next_entry_.push({r, entries_[first]});
+      entries_[first] = next_entry_.size();
+    }
+  }
+  constexpr void enter(int i) {
+    for (int e = entries_[i]; e != 0; e = next_entry_[e - 1].next) {
+      const plan_region& region = p_.regions[next_entry_[e - 1].region];
+      for (int k = 0; k < region.n_carried; ++k) {
+        const operand& o = p_.operands[region.carried + k];
+        if (o.where == storage::slot) slot_of_[o.index] = take(o, p_.instructions[region.owner].device);
+      }
+    }
+  }
+
+  constexpr void give(instruction& x) {
+    int *uses = uses_.data, *slot_of = slot_of_.data;
+    operand *in = p_.operands.data + x.operands, *out = in + x.n_operands, *end = out + x.n_outputs;
+    for (const operand* o = in; o != out; ++o)
+      if (o->where == storage::slot) --uses[o->index];
+    for (const operand* o = out; o != end; ++o) {
+      if (o == out && bits(x.op->traits) & bits(trait::in_place) && in_place(x, in, *o)) continue;
+      slot_of[o->index] = take(*o, x.device);
+    }
+    for (const operand* o = in; o != out; ++o)
+      if (o->where == storage::slot && uses[o->index] == 0) release(o->index);
+    for (const operand* o = out; o != end; ++o)
+      if (uses[o->index] == 0) release(o->index);
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) held_by_region(r, -1);
+  }
+
+  // Takes over the slot of an operand that dies here. An element-wise op may take any, others the first; all
+  // operands in that slot must have the result's shape, so that each element is read before it is overwritten.
+  constexpr bool in_place(instruction& x, const operand* in, const operand& out) {
+    const int tried = bits(x.op->traits) & bits(trait::elementwise) ? x.n_operands : x.n_operands > 0;
+    for (int k = 0; k < tried; ++k) {
+      const operand& o = in[k];
+      if (o.where != storage::slot || uses_.data[o.index] != 0 || o.shape != out.shape ||
+          size_of(o.type) != size_of(out.type) || p_.slots[slot_of_[o.index] - 1].device != x.device)
+        continue;
+      bool same = true;
+      for (int j = 0; j < x.n_operands; ++j)
+        same = same && (in[j].where != storage::slot || in[j].index != o.index || in[j].shape == out.shape);
+      if (!same) continue;
+      x.in_place = k;
+      slot_of_[out.index] = slot_of_[o.index];
+      uses_[o.index] = taken;
+      return true;
+    }
+    return false;
+  }
+  static constexpr int taken = -1;
+
+  // A value's uses are over: its slot is free for what comes next.
+  constexpr void release(int value) {
+    uses_[value] = taken;
+    const int s = slot_of_[value];
+    int& head = classes_[class_of_slot_[s - 1]].head;
+    free_[s] = head;
+    head = s;
+  }
+
+  // Returns the slot's index + 1.
+  constexpr int take(const operand& o, int device) {
+    const int wanted = class_of(o.shape, o.type, device);
+    size_class& c = classes_.data[wanted];
+    if (c.head != 0) {
+      const int s = c.head;
+      c.head = free_.data[s];
+      return s;
+    }
+    return take_near(wanted);
+  }
+
+  constexpr int take_near(int wanted) {
+    const size_class& want = classes_[wanted];
+    int best = 0, tried = 0;
+    for (int c = first_of(want); c != 0 && tried < most_tried; c = classes_[c].next, ++tried) {
+      const size_class& x = classes_[c];
+      if (x.head == 0 || x.bytes > want.bytes * near || want.bytes > x.bytes * near) continue;
+      const size_class& y = classes_[best];
+      // Large enough beats too small; then the nearer one.
+      if (best == 0 || (x.bytes >= want.bytes ? y.bytes < want.bytes || x.bytes < y.bytes
+                                              : y.bytes < want.bytes && x.bytes > y.bytes))
+        best = c;
+    }
+    if (best == 0) {
+      p_.slots.push({want.bytes, want.by, want.device});
+      class_of_slot_.push(wanted);
+      return free_.push(0);
+    }
+    const int s = classes_[best].head;
+    classes_[best].head = free_[s];
+    if (p_.slots[s - 1].bytes < want.bytes) {
+      p_.slots[s - 1].bytes = want.bytes;
+      class_of_slot_[s - 1] = wanted;
+    }
+    return s;
+  }
+
+  constexpr int class_of(int shape, dtype type, int device) {
+    int& cached = classes_of_.data[shape * dtypes + static_cast<int>(type)];
+    if (cached != 0 && classes_.data[cached].device == device) return cached;
+    return cached = find_class(shape, type, device);
+  }
+  constexpr int find_class(int shape, dtype type, int device) {
+    const shape_size& size = size_of_shape(shape);
+    const std::int64_t bytes = size.count * size_of(type);
+    std::uint64_t family = detail::mix(static_cast<std::uint64_t>(size.by), static_cast<unsigned>(device));
+    const std::uint64_t key = detail::mix(family, static_cast<std::uint64_t>(bytes));
+    int found = class_ids_.find(key);
+    if (found >= 0) return found;
+    const int first = class_ids_.find(~family);
+    found = classes_.push({bytes, size.by, device, 0, first < 0 ? 0 : first});
+    class_ids_.set(key, found);
+    class_ids_.set(~family, found);
+    return found;
+  }
+  constexpr int first_of(const size_class& c) const {
+    return class_ids_.find(~detail::mix(static_cast<std::uint64_t>(c.by), static_cast<unsigned>(c.device)));
+  }
+
+  constexpr const shape_size& size_of_shape(int shape) {
+    shape_size& size = sizes_[shape];
+    if (size.count != 0) return size;
+    size = {1, 1};
+    for (int i = 0; i < p_.shapes[shape].rank; ++i) {
+      const extent e = p_.dims[p_.shapes[shape].dims + i];
+      if (e >= 0)
+        size.count *= e;
+      else
+        size.by = symbols_.mul(size.by, e);
+    }
+    return size;
+  }
+
+  // Products that only sizes need, such as batch*time.
+  constexpr void add_symbols() {
+    for (int i = p_.symbols.size(); i < symbols_.size(); ++i) {
+      const std::string_view text = symbols_.text(-1 - i);
+      p_.symbols.push({p_.chars.size(), static_cast<int>(text.size())});
+      for (const char c : text) p_.chars.push(c);
+    }
+  }
+
+  struct entry {
+    int region, next;
+  };
+
+  plan_data& p_;
+  symbols symbols_;
+  detail::vec<int> uses_;     // of each value: readers to come
+  detail::vec<int> slot_of_;  // of each value: slot + 1
+  detail::vec<shape_size> sizes_;
+  detail::vec<int> classes_of_;  // by shape and type, for the device asked for last
+  detail::vec<size_class> classes_;
+  detail::hash_map class_ids_;
+  detail::vec<int> class_of_slot_;
+  detail::vec<int> free_;  // by slot + 1: the next free slot of its class
+  detail::vec<int> entries_;
+  detail::vec<entry> next_entry_;
+};
+
+// values: how many ids the slot operands of the plan use so far. Afterwards they are slots.
+constexpr void memory(plan_data& p, int values) { memory_planner planner(p, values); }
+
+}  // namespace flowgraph::passes
