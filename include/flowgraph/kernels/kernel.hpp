@@ -69,6 +69,7 @@ struct cpu_kernel;
 
 using floating_types = type_list<float, double>;
 using number_types = type_list<float, double, std::int32_t, std::int64_t>;
+using summable_types = type_list<float, double, half, bfloat16, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>;
 using all_types = type_list<bool, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, half, bfloat16, float, double>;
 
 }  // namespace flowgraph

@@ -1,0 +1,39 @@
+// Single elements of any type: numbers made of attributes, and sums. half and bfloat16 go through float; integers
+// wrap around.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include <flowgraph/core/dtype.hpp>
+
+namespace flowgraph::detail {
+
+template <class T>
+constexpr T element_from(double value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return value != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::int64_t>(value));
+  else if constexpr (std::is_same_v<T, double>)
+    return value;
+  else
+    return static_cast<T>(static_cast<float>(value));
+}
+
+template <class T>
+constexpr T plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else
+    return static_cast<T>(a + b);
+}
+
+template <class T>
+constexpr T minus(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  else
+    return static_cast<T>(a - b);
+}
+
+}  // namespace flowgraph::detail
