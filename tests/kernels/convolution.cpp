@@ -78,6 +78,9 @@ TEST_CASE("convolutions of several chunks") {
           {3, 20, 37, 6});
   }
   SUBCASE("pointwise with groups") { check({.groups = 4}, x, numbers({1, 1, 2, 8}, 2), {3, 40, 37, 8}); }
+  SUBCASE("depthwise, one result for each channel") {
+    check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 8}, 2), {3, 40, 37, 8});
+  }
   SUBCASE("depthwise") { check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 16}, 2), {3, 40, 37, 16}); }
 }
 

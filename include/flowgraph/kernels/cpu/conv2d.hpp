@@ -105,6 +105,12 @@ void scatter_patches(const conv_geometry& g, const T* patches, std::int64_t grou
     });
 }
 
+// c += a b: one tap of a depthwise convolution with one result for each channel.
+template <class T>
+void multiply_add(T* c, const T* a, const T* b, std::int64_t n) {
+  vector_map<T>(c, n) += const_vector_map<T>(a, n) * const_vector_map<T>(b, n);
+}
+
 // f(group, first, count) over chunks of the result's pixels, for each group.
 template <class F>
 void for_each_chunk(const conv_geometry& g, const F& f) {
@@ -146,6 +152,7 @@ struct cpu_kernel<ops::conv2d> {
     for (std::int64_t row = 0; row < g.rows(); ++row, y += g.results)
       g.for_each_tap(row, [&](std::int64_t tap, std::int64_t pixel) {
         const T *from = x + pixel * g.channels, *filter = w + tap * g.results;
+        if (g.group_results == 1) return detail::multiply_add(y, from, filter, g.channels);
         for (std::int64_t c = 0, o = 0; c < g.channels; ++c)
           for (const std::int64_t end = o + g.group_results; o < end; ++o) y[o] += from[c] * filter[o];
       });
@@ -182,6 +189,7 @@ struct cpu_kernel<ops::conv2d_input_gradient> {
       g.for_each_tap(row, [&](std::int64_t tap, std::int64_t pixel) {
         const T* filter = w + tap * g.results;
         T* to = x + pixel * g.channels;
+        if (g.group_results == 1) return detail::multiply_add(to, y, filter, g.channels);
         for (std::int64_t c = 0, o = 0; c < g.channels; ++c)
           for (const std::int64_t end = o + g.group_results; o < end; ++o) to[c] += y[o] * filter[o];
       });
@@ -219,6 +227,7 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
       g.for_each_tap(row, [&](std::int64_t tap, std::int64_t pixel) {
         const T* from = x + pixel * g.channels;
         T* filter = w + tap * g.results;
+        if (g.group_results == 1) return detail::multiply_add(filter, from, y, g.channels);
         for (std::int64_t c = 0, o = 0; c < g.channels; ++c)
           for (const std::int64_t end = o + g.group_results; o < end; ++o) filter[o] += from[c] * y[o];
       });
