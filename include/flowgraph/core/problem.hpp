@@ -22,6 +22,7 @@
   X(batch_dimensions, "matmul: the leading axes of both operands must broadcast") \
   X(square_matrix, "the last two axes must be equal: a square matrix is needed") \
   X(solve_rows, "the rows of the right-hand side must equal those of the matrix") \
+  X(solve_batch, "the leading axes of the matrix and of the right-hand side must broadcast") \
   X(axis_out_of_range, "an axis must lie between -rank and rank-1 of the operand") \
   X(axis_twice, "an axis is named twice") \
   X(permutation, "transpose: the axes must be a permutation of 0 to rank-1") \
@@ -61,7 +62,7 @@
   X(no_variables, "minimize: the loss depends on no trainable variable") \
   X(assign_shape, "assign: the value must have the element type and shape of the variable") \
   X(needs_variable, "the first operand must be a variable, which this op changes") \
-  X(host_function, "host_call: the function must be callable with a host_array<const T> for each operand and a host_array<T> for the result") \
+  X(host_function, "host_call: the function must take an array_ref<const T> for each operand, then an array_ref<T> for the result, if any") \
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
   X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \
@@ -81,10 +82,13 @@
   X(extent_conflict, "one named extent was bound to two different numbers") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
   X(no_kernel, "an op has no kernel for this element type on this device") \
+  X(singular_matrix, "the matrix must not be singular") \
+  X(not_positive_definite, "cholesky: the matrix must be positive definite") \
   X(index_out_of_range, "an index or label must lie within the axis that it points into") \
   X(division_by_zero, "integer division: the divisor must not be 0") \
   X(kernel_failed, "a kernel failed while the step ran") \
   X(check_failed, "check: every element of the condition must be true") \
+  X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have")
 // clang-format on
 

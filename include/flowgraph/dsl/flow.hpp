@@ -1,0 +1,81 @@
+// Ordering, grouping, showing and checking.
+#pragma once
+#include <string_view>
+#include <type_traits>
+
+#include <flowgraph/ops/flow.hpp>
+#include "call_many.hpp"
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+// The same value. Under control dependencies it is read after them; of a variable it is the value at this place.
+template <any_tensor T>
+constexpr auto identity(const T& x, caller where = {}) {
+  return detail::call<ops::identity>(where, detail::as_tensor(x));
+}
+
+// The same value, through which no gradient flows.
+template <any_tensor T>
+constexpr auto stop_gradient(const T& x, caller where = {}) {
+  return detail::call<ops::stop_gradient>(where, detail::as_tensor(x));
+}
+
+// The same value, shown behind the message on the standard error stream whenever it is computed.
+template <any_tensor T>
+constexpr tensor_t<T> print(const T& x, std::string_view message, caller where = {}) {
+  const auto words = ops::text_words(message);
+  return {x.graph, detail::append_call<ops::print>(where, tensor_t<T>::shape, detail::dtype_of<element_t<T>>,
+                                                   words.begin(), words.size(), *x.graph, detail::as_tensor(x))};
+}
+
+// Stops the step with an execution_error and this message unless every element is true. It runs where it is fetched,
+// or where something has it as a control dependency.
+template <any_tensor C>
+constexpr operation check(const C& condition, std::string_view message, caller where = {}) {
+  if constexpr (!std::is_same_v<element_t<C>, bool>) {
+    detail::mistake<problem::needs_boolean, tensor_t<C>>();
+    return {condition.graph, condition.id};
+  } else {
+    const auto words = ops::text_words(message);
+    return {condition.graph,
+            detail::append_call<ops::check>(where, detail::shape_text_of<>, dtype::none, words.begin(), words.size(),
+                                            *condition.graph, detail::as_tensor(condition))};
+  }
+}
+
+namespace detail {
+
+template <class T>
+concept any_node = any_tensor<T> || std::is_same_v<T, operation>;
+template <class T>
+concept optional_node = any_node<T> || std::is_same_v<T, absent>;
+
+}  // namespace detail
+
+// One operation that runs them all: up to eight tensors and operations.
+template <detail::any_node A, detail::optional_node B = detail::absent, detail::optional_node C = detail::absent,
+          detail::optional_node D = detail::absent, detail::optional_node E = detail::absent,
+          detail::optional_node F = detail::absent, detail::optional_node G = detail::absent,
+          detail::optional_node H = detail::absent>
+constexpr operation group(const A& a, const B& b = {}, const C& c = {}, const D& d = {}, const E& e = {},
+                          const F& f = {}, const G& g = {}, const H& h = {}, caller where = {}) {
+  int ids[8]{}, n = 0;
+  a.graph->where = where;
+  const auto add = [&](const auto& node) {
+    if constexpr (detail::any_node<std::remove_cvref_t<decltype(node)>>) {
+      if (node.graph != a.graph) a.graph->fail(problem::different_graphs, "group");
+      ids[n++] = node.id;
+    }
+  };
+  (add(a), add(b), add(c), add(d), add(e), add(f), add(g), add(h));
+  return {a.graph, ops::append_group(*a.graph, ids, n)};
+}
+
+// Does nothing, after its control dependencies.
+constexpr operation no_op(graph& g, caller where = {}) {
+  g.data().where = where;
+  return {&g.data(), ops::append_group(g.data(), nullptr, 0)};
+}
+
+}  // namespace flowgraph

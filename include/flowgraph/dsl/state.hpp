@@ -1,0 +1,69 @@
+// Changing variables by hand: what optimizers do for you. An update is an operation without a value. Reads and
+// writes of one variable happen in the order in which they were written down.
+#pragma once
+#include <flowgraph/ops/state.hpp>
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+template <class Op, class V, class X>
+constexpr operation update_variable(source where, const V& v, const X& value) {
+  if constexpr (!any_variable<V>) {
+    mistake<problem::needs_variable, tensor_t<V>>();
+    return {v.graph, v.id};
+  } else if constexpr (any_tensor<X>) {
+    return call<Op>(where, as_tensor(v), as_tensor(value));
+  } else {
+    if constexpr (!floating_tensor<V> && is_floating(dtype_of<X>))
+      mistake<problem::literal_does_not_fit, tensor_t<V>, X>();
+    const ops::constant::attrs everywhere{static_cast<double>(value)};
+    return call<Op>(where, as_tensor(v), source_node<ops::constant, tensor_t<V>>(where, *v.graph, everywhere));
+  }
+}
+
+template <class Op, class V, class I, class R>
+constexpr operation update_rows(source where, const V& v, const I& indices, const R& rows) {
+  if constexpr (!any_variable<V>) {
+    mistake<problem::needs_variable, tensor_t<V>>();
+    return {v.graph, v.id};
+  } else {
+    return call<Op>(where, as_tensor(v), as_tensor(indices), as_tensor(rows));
+  }
+}
+
+template <class T>
+concept tensor_or_number = any_tensor<T> || number<T>;
+
+}  // namespace detail
+
+// v = value; v += value; v -= value. The value has the variable's shape, or is one number for every element.
+template <any_tensor V, detail::tensor_or_number X>
+constexpr operation assign(const V& v, const X& value, caller where = {}) {
+  return detail::update_variable<ops::assign>(where, v, value);
+}
+template <any_tensor V, detail::tensor_or_number X>
+constexpr operation assign_add(const V& v, const X& value, caller where = {}) {
+  return detail::update_variable<ops::assign_add>(where, v, value);
+}
+template <any_tensor V, detail::tensor_or_number X>
+constexpr operation assign_sub(const V& v, const X& value, caller where = {}) {
+  return detail::update_variable<ops::assign_sub>(where, v, value);
+}
+
+// v[indices[i]] += rows[i], and so on: rows has the shape of the indices followed by that of a row of v.
+template <any_tensor V, any_tensor I, any_tensor R>
+constexpr operation scatter_add(const V& v, const I& indices, const R& rows, caller where = {}) {
+  return detail::update_rows<ops::scatter_add>(where, v, indices, rows);
+}
+template <any_tensor V, any_tensor I, any_tensor R>
+constexpr operation scatter_sub(const V& v, const I& indices, const R& rows, caller where = {}) {
+  return detail::update_rows<ops::scatter_sub>(where, v, indices, rows);
+}
+template <any_tensor V, any_tensor I, any_tensor R>
+constexpr operation scatter_update(const V& v, const I& indices, const R& rows, caller where = {}) {
+  return detail::update_rows<ops::scatter_update>(where, v, indices, rows);
+}
+
+}  // namespace flowgraph

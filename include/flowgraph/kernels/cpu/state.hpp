@@ -1,0 +1,88 @@
+// Updates of variables. The first operand is the variable's own memory.
+#pragma once
+#include <cstring>
+
+#include <flowgraph/ops/state.hpp>
+#include "gather.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+template <class T>
+void subtract_run(T* out, const T* in, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = minus(out[i], in[i]);
+}
+
+// f(row of the variable, row of the operand, length) for every index. All of them are checked before the first row
+// changes: a step that fails leaves the variable whole.
+template <class T, class F>
+void for_each_updated_row(const kernel_args& k, const F& f) {
+  const around_axis variable(k.in[0], 0);
+  const positions index(k.in[1]);
+  const std::int64_t n = k.in[1].size();
+  for (std::int64_t i = 0; i < n; ++i) index.at(i, variable.extent);
+  T* const to = k.in[0].as<T>();
+  const T* const rows = k.in[2].as<const T>();
+  for (std::int64_t i = 0; i < n; ++i)
+    f(to + index.at(i, variable.extent) * variable.inner, rows + i * variable.inner, variable.inner);
+}
+
+}  // namespace detail
+
+template <>
+struct cpu_kernel<ops::assign> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const auto bytes = static_cast<std::size_t>(k.in[0].size()) * sizeof(T);
+    if (bytes > 0) std::memmove(k.in[0].data, k.in[1].data, bytes);  // the value may be the variable itself
+  }
+};
+
+template <>
+struct cpu_kernel<ops::assign_add> {
+  using types = summable_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::add_run(k.in[0].as<T>(), k.in[1].as<const T>(), k.in[0].size());
+  }
+};
+
+template <>
+struct cpu_kernel<ops::assign_sub> {
+  using types = summable_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::subtract_run(k.in[0].as<T>(), k.in[1].as<const T>(), k.in[0].size());
+  }
+};
+
+template <>
+struct cpu_kernel<ops::scatter_add> {
+  using types = summable_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::for_each_updated_row<T>(k, detail::add_run<T>);
+  }
+};
+
+template <>
+struct cpu_kernel<ops::scatter_sub> {
+  using types = summable_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::for_each_updated_row<T>(k, detail::subtract_run<T>);
+  }
+};
+
+template <>
+struct cpu_kernel<ops::scatter_update> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::for_each_updated_row<T>(k, [](T* to, const T* from, std::int64_t n) { std::copy_n(from, n, to); });
+  }
+};
+
+}  // namespace flowgraph
