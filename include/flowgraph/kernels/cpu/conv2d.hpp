@@ -72,11 +72,11 @@ struct conv_geometry {
 };
 
 template <class T>
-using row_major = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using row_major_matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
-using strided_matrix = Eigen::Map<row_major<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+using strided_matrix = Eigen::Map<row_major_matrix<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
 template <class T>
-using const_strided_matrix = Eigen::Map<const row_major<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+using const_strided_matrix = Eigen::Map<const row_major_matrix<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
 template <class T>
 using vector_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
 template <class T>

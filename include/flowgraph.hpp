@@ -1,0 +1,4 @@
+// All that runs on one machine.
+#pragma once
+#include <flowgraph/define.hpp>
+#include <flowgraph/runtime/session.hpp>

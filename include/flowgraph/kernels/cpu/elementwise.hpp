@@ -1,0 +1,137 @@
+// Element-wise ops on the CPU. An op's scalar function becomes one function over a tile: a short run of elements that
+// stays in the first-level cache. fused.hpp strings tiles together; an op alone is a program of one step.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/ops/binary.hpp>
+#include "math.hpp"
+
+namespace flowgraph {
+
+// out[i] = f(in[0][i], in[1][i], ...) for i below n. out may be one of the inputs if their elements have one size.
+using tile_function = void (*)(void* out, const void* const* in, int n);
+
+namespace detail {
+
+template <class Function>
+constexpr int count_operands() {
+  constexpr scalar_math m;
+  if constexpr (requires { Function::apply(m, 1.f); })
+    return 1;
+  else if constexpr (requires { Function::apply(m, 1.f, 1.f); })
+    return 2;
+  else if constexpr (requires { Function::apply(m, 1.f, 1.f, 1.f); })
+    return 3;
+  else
+    return 4;
+}
+
+// How an op takes operands of a type: its own rule is asked.
+enum class operand_types { refused, all_equal, condition_first };
+
+template <class Op>
+constexpr operand_types ask_operand_types(dtype type) {
+  constexpr int n = count_operands<typename Op::function>();
+  for (const operand_types form : {operand_types::all_equal, operand_types::condition_first}) {
+    symbols s;
+    inference f(s);
+    for (int i = 0; i < n; ++i) f.operand({}, i == 0 && form == operand_types::condition_first ? dtype::boolean : type);
+    Op::infer(f);
+    if (!f.failed() && (n > 1 || form == operand_types::all_equal)) return form;
+  }
+  return operand_types::refused;
+}
+
+// Op on operands of T, as numbers one by one.
+template <class Function, class T, class First, std::size_t... I>
+void scalar_tile(void* out, const void* const* in, int n, std::index_sequence<I...>) {
+  const auto* first = static_cast<const First*>(in[0]);
+  const auto operand = [&]<std::size_t K>(std::integral_constant<std::size_t, K>, int i) {
+    if constexpr (K == 0)
+      return computed<First>::load(first[i]);
+    else
+      return computed<T>::load(static_cast<const T*>(in[K])[i]);
+  };
+  using result = decltype(Function::apply(scalar_math{}, operand(std::integral_constant<std::size_t, I>{}, 0)...));
+  constexpr bool truth = std::is_same_v<result, bool>;
+  auto* to = static_cast<std::conditional_t<truth, bool, T>*>(out);
+  for (int i = 0; i < n; ++i) {
+    const result r = Function::apply(scalar_math{}, operand(std::integral_constant<std::size_t, I>{}, i)...);
+    if constexpr (truth)
+      to[i] = r;
+    else
+      to[i] = computed<T>::store(r);
+  }
+}
+
+template <class T>
+using tile_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+template <class T>
+using const_tile_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+// The same as array expressions.
+template <class Function, class T, class First, std::size_t... I>
+void array_tile(void* out, const void* const* in, int n, std::index_sequence<I...>) {
+  const auto expression =
+      Function::apply(array_math{}, const_tile_map<std::conditional_t<I == 0, First, T>>(
+                                        static_cast<const std::conditional_t<I == 0, First, T>*>(in[I]), n)...);
+  using result = typename std::remove_cvref_t<decltype(expression)>::Scalar;
+  tile_map<result>(static_cast<result*>(out), n) = expression;
+}
+
+template <class Op, class T>
+void elementwise_tile(void* out, const void* const* in, int n) {
+  using function = typename Op::function;
+  constexpr auto indices = std::make_index_sequence<static_cast<std::size_t>(count_operands<function>())>{};
+  using first = std::conditional_t<ask_operand_types<Op>(dtype_of<T>) == operand_types::condition_first, bool, T>;
+  if constexpr (std::is_floating_point_v<T>)
+    array_tile<function, T, first>(out, in, n, indices);
+  else
+    scalar_tile<function, T, first>(out, in, n, indices);
+}
+
+// Floating-point to integer truncates and stops at the ends of the range; NaN becomes 0. To bool: x != 0.
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return static_cast<bool>(x != From{});
+  } else if constexpr (is_floating(dtype_of<From>) && std::is_integral_v<To>) {
+    const auto wide = static_cast<std::conditional_t<std::is_same_v<From, double>, double, float>>(x);
+    using limits = std::numeric_limits<To>;
+    if (!(wide == wide)) return 0;
+    // 2^bits is exact in floating point, the greatest integer may not be.
+    if (wide >= static_cast<decltype(wide)>(limits::max() / 2 + 1) * 2) return limits::max();
+    if (wide <= static_cast<decltype(wide)>(limits::min())) return limits::min();
+    return static_cast<To>(wide);
+  } else if constexpr (std::is_same_v<To, half> || std::is_same_v<To, bfloat16>) {
+    return To(static_cast<float>(x));
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class To, class From>
+void cast_tile(void* out, const void* const* in, int n) {
+  auto* to = static_cast<To*>(out);
+  const auto* from = static_cast<const From*>(in[0]);
+  for (int i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+}
+
+}  // namespace detail
+
+// The element-wise ops of the library, for graphs that are built when the program runs.
+using elementwise_list =
+    type_list<ops::neg, ops::abs, ops::sign, ops::exp, ops::log, ops::log1p, ops::expm1, ops::sqrt, ops::rsqrt,
+              ops::square, ops::reciprocal, ops::sin, ops::cos, ops::tan, ops::tanh, ops::sigmoid, ops::softplus,
+              ops::erf, ops::relu, ops::relu_gradient, ops::floor, ops::ceil, ops::round, ops::add, ops::sub, ops::mul,
+              ops::div, ops::floordiv, ops::mod, ops::pow, ops::maximum, ops::minimum, ops::equal, ops::not_equal,
+              ops::less, ops::less_equal, ops::greater, ops::greater_equal, ops::logical_and, ops::logical_or,
+              ops::logical_xor, ops::logical_not, ops::isnan, ops::isfinite, ops::select, ops::cast>;
+
+}  // namespace flowgraph

@@ -1,0 +1,70 @@
+// Constants as memory, for readers that need every element, and numbers of any type from what a plan holds.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/ops/flow.hpp>
+#include <flowgraph/ops/sources.hpp>
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+// f(T{}) for the type that a value names.
+template <class F>
+void with_type(dtype type, const F& f) {
+  switch (type) {
+    case dtype::boolean:
+      return f(bool{});
+    case dtype::int8:
+      return f(std::int8_t{});
+    case dtype::uint8:
+      return f(std::uint8_t{});
+    case dtype::int32:
+      return f(std::int32_t{});
+    case dtype::int64:
+      return f(std::int64_t{});
+    case dtype::float16:
+      return f(half{});
+    case dtype::bfloat16:
+      return f(bfloat16{});
+    case dtype::float32:
+      return f(float{});
+    case dtype::float64:
+      return f(double{});
+    case dtype::none:
+      return;
+  }
+}
+
+// An element of a literal: the bits of a double for floating-point types, the integer for the others.
+template <class T>
+T from_word(std::int64_t word) {
+  if constexpr (is_floating(dtype_of<T>))
+    return convert<T>(std::bit_cast<double>(word));
+  else
+    return convert<T>(word);
+}
+
+}  // namespace detail
+
+template <>
+struct cpu_kernel<ops::constant> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const T value = detail::convert<T>(k.attrs<ops::constant::attrs>().value);
+    T* out = k.out[0].as<T>();
+    for (std::int64_t i = 0, n = k.out[0].size(); i < n; ++i) out[i] = value;
+  }
+};
+
+// What it waits for is done when it runs.
+template <>
+struct cpu_kernel<ops::group> {
+  static void run(const kernel_args&) {}
+};
+
+}  // namespace flowgraph

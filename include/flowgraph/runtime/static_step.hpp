@@ -1,0 +1,183 @@
+// One step of a constexpr model, as the compiler makes it: the plan of a signature, the kernels it uses, the types of
+// what it returns.
+#pragma once
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <flowgraph/dsl/define.hpp>
+#include <flowgraph/passes/pipeline.hpp>
+#include <flowgraph/plan/frozen_plan.hpp>
+#include "executable.hpp"
+#include "feed.hpp"
+
+namespace flowgraph::detail {
+
+// What a session on one machine has.
+inline constexpr std::string_view local_devices[] = {"/job:local/task:0/cpu:0"};
+inline constexpr slice<std::string_view> local_device_list{local_devices, 1};
+
+template <int... Node>
+struct node_list {};
+
+template <const auto& Model, class Fetches, class Feeds>
+struct static_plan;
+template <const auto& Model, int... Fetch, int... Fed>
+struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
+  static constexpr plan_data make() {
+    constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
+    return passes::plan(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}}, local_device_list);
+  }
+  static constexpr plan_counts counts = make().counts();
+  static constexpr frozen_plan<counts> plan = freeze<counts>(make().view());
+};
+
+// Every distinct use of an op in a plan.
+constexpr vec<kernel_use> collect_uses(const plan_view& p) {
+  vec<kernel_use> uses;
+  hash_map seen;
+  const auto note = [&](const kernel_use& u) {
+    std::uint64_t key = mix(u.op, static_cast<std::uint64_t>(u.out));
+    for (const dtype d : u.in) key = mix(key, static_cast<std::uint64_t>(d));
+    if (seen.find(key) >= 0) return;
+    seen.set(key, 1);
+    uses.push(u);
+  };
+  for (const instruction& x : p.instructions) {
+    if (x.program == 0) {
+      note(use_of(p, x));
+      continue;
+    }
+    for (const program_step& s : p.steps_of(p.programs[x.program])) note(use_of(p, x, s));
+  }
+  return uses;
+}
+
+template <class Plan>
+struct static_kernels {
+  static constexpr int count = collect_uses(Plan::plan.view()).size();
+  struct table {
+    kernel_use use[count + 1]{};
+  };
+  static constexpr table uses = [] {
+    table t;
+    const vec<kernel_use> all = collect_uses(Plan::plan.view());
+    for (int i = 0; i < count; ++i) t.use[i] = all[i];
+    return t;
+  }();
+
+  // The index of a use that has no kernel; -1: all have one.
+  template <std::size_t... I>
+  static constexpr int missing(std::index_sequence<I...>) {
+    int found = -1;
+    (..., (found < 0 && !bind_use<uses.use[I]>() ? void(found = static_cast<int>(I)) : void()));
+    return found;
+  }
+  static constexpr int first_missing = missing(std::make_index_sequence<static_cast<std::size_t>(count)>{});
+
+  static bound_kernel resolve(const kernel_use& wanted) {
+    return find(wanted, std::make_index_sequence<static_cast<std::size_t>(count)>{});
+  }
+  template <std::size_t... I>
+  static bound_kernel find(const kernel_use& wanted, std::index_sequence<I...>) {
+    bound_kernel k;
+    (..., (uses.use[I] == wanted ? void(k = bind_use<uses.use[I]>()) : void()));
+    return k;
+  }
+};
+
+// The shape of a model's node, for types.
+template <const auto& Model, int Node>
+struct node_shape {
+  static constexpr shape_text shape = [] {
+    shape_text s;
+    const graph_view g = Model.view();
+    const extents e = g.shape_of(Node);
+    for (int i = 0; i < e.rank; ++i) {
+      if (e[i] >= 0)
+        s.push(e[i]);
+      else
+        s.push(g.symbol_text(e[i]));
+    }
+    s.finish();
+    return s;
+  }();
+};
+
+template <const auto& Model, int Node>
+inline constexpr dtype node_type = Model.view().nodes[Node].type;
+template <const auto& Model, int Node>
+using node_element = type_of<node_type<Model, Node>>;
+template <const auto& Model, int Node>
+using node_array = typename shaped<ndarray, node_element<Model, Node>, node_shape<Model, Node>>::type;
+template <const auto& Model, int Node>
+using node_tensor = typename shaped<tensor, node_element<Model, Node>, node_shape<Model, Node>>::type;
+
+// What a fetch gives: an array, a number for a scalar, nothing for an operation.
+template <class Array>
+using value_of_array = std::conditional_t<Array::rank == 0, typename Array::element_type, Array>;
+
+template <const auto& Model, int Node, bool HasValue = node_type<Model, Node> != dtype::none>
+struct fetched {
+  using type = std::tuple<value_of_array<node_array<Model, Node>>>;
+};
+template <const auto& Model, int Node>
+struct fetched<Model, Node, false> {
+  using type = std::tuple<>;
+};
+
+// All values that a step gives, in the order of the fetches.
+template <const auto& Model, int... Node>
+using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<Model, Node>::type>()...));
+
+// A value of its own from the memory of a step.
+template <class Value>
+Value copy_value(const array_view& v) {
+  if constexpr (element<Value>) {
+    return *v.as<const Value>();
+  } else {
+    typename Value::dims_type dims{};
+    for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = v.dims[i];
+    using T = typename Value::element_type;
+    return Value(dims, std::span<const T>(v.as<const T>(), static_cast<std::size_t>(v.size())));
+  }
+}
+
+// One value alone, several as a tuple, none as void.
+template <class... Value>
+auto unpack(std::tuple<std::optional<Value>...>&& values) {
+  if constexpr (sizeof...(Value) == 1)
+    return *std::move(std::get<0>(values));
+  else if constexpr (sizeof...(Value) > 1)
+    return std::apply([](auto&... v) { return std::tuple<Value...>(*std::move(v)...); }, values);
+}
+
+template <class Tuple>
+struct optional_values;
+template <class... Value>
+struct optional_values<std::tuple<Value...>> {
+  using type = std::tuple<std::optional<Value>...>;
+};
+
+// Runs a step and gives what it fetches. values: the types of the fetches that have a value, in order.
+template <class Values, class Run>
+auto collect_values(const Run& run) {
+  typename optional_values<Values>::type values;
+  std::size_t next = 0;
+  run([&](int, const array_view& v) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (..., (I == next ? void(std::get<I>(values) = copy_value<std::tuple_element_t<I, Values>>(v)) : void()));
+    }(std::make_index_sequence<std::tuple_size_v<Values>>{});
+    ++next;
+  });
+  return unpack(std::move(values));
+}
+
+// What a call gives after a mistake that the compiler has reported: anything, so that one mistake is one error.
+struct after_mistake {
+  template <class T>
+  operator T() const;
+};
+
+}  // namespace flowgraph::detail
