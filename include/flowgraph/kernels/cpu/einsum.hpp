@@ -71,13 +71,13 @@ struct cpu_kernel<ops::einsum> {
     T* y = result.as<T>();
     detail::letter_loop kept(e.terms + 1), summed(e.terms + 1);
     for (char c = 'a'; c <= 'z'; ++c) {
-      std::int64_t strides[detail::letter_loop::max_offsets], extent = -1;
+      std::int64_t strides[detail::letter_loop::max_offsets], n = -1;
       for (int i = 0; i < e.terms; ++i) {
         strides[i] = detail::letter_stride(e.term[i], k.in[i], c);
-        if (e.term[i].has(c)) extent = k.in[i].dim(e.term[i].find(c));
+        if (e.term[i].has(c)) n = k.in[i].dim(e.term[i].find(c));
       }
       strides[e.terms] = detail::letter_stride(e.result, result, c);
-      if (extent >= 0) (e.result.has(c) ? kept : summed).push(extent, strides);
+      if (n >= 0) (e.result.has(c) ? kept : summed).push(n, strides);
     }
     if (e.result.repeats()) std::memset(y, 0, static_cast<std::size_t>(result.size()) * sizeof(T));
     if (kept.empty()) return;

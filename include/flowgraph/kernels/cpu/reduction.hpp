@@ -3,10 +3,10 @@
 // absorbs rows.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include <flowgraph/ops/reduction.hpp>
 #include "reducers.hpp"
+#include "scratch.hpp"
 #include "strided.hpp"
 
 namespace flowgraph {
@@ -148,13 +148,13 @@ struct cpu_kernel<ops::product_of_others_gradient> {
     T* h = k.out[0].as<T>();
     const detail::reduction_layout layout(k.in[0], k.attrs<ops::reduce_attrs>(), false);
     const std::int64_t n = layout.reduced.size();
-    std::vector<T> slope_before(static_cast<std::size_t>(n));
+    T* const slope_before = detail::scratch<T>(n);
     detail::for_each_offset(layout.kept, [&](std::int64_t kept) {
       T product = 1, slope = 0;
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t at = kept + layout.reduced.offset(i);
         h[at] = product;
-        slope_before[static_cast<std::size_t>(i)] = slope;
+        slope_before[i] = slope;
         slope = slope * x[at] + product * g[at];
         product *= x[at];
       }
@@ -162,7 +162,7 @@ struct cpu_kernel<ops::product_of_others_gradient> {
       slope = 0;
       for (std::int64_t i = n; i-- > 0;) {
         const std::int64_t at = kept + layout.reduced.offset(i);
-        h[at] = slope_before[static_cast<std::size_t>(i)] * product + h[at] * slope;
+        h[at] = slope_before[i] * product + h[at] * slope;
         slope = slope * x[at] + product * g[at];
         product *= x[at];
       }

@@ -1,0 +1,234 @@
+// Linear algebra on Eigen, one matrix of the batch after the other. A matrix that has no result (singular, not positive
+// definite) ends the step with an execution_error; NaN in the operand is NaN in the result.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <Eigen/LU>
+
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/ops/linalg.hpp>
+#include "cofactors.hpp"
+#include "matmul.hpp"
+#include "strided_copy.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+template <class T>
+using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// "solve: the matrix is singular", with its place in a batch of several.
+[[noreturn]] inline void refuse_matrix(problem why, std::string message, std::int64_t index, std::int64_t batch) {
+  if (batch > 1) message += " (matrix " + std::to_string(index) + " of a batch of " + std::to_string(batch) + ")";
+  throw execution_error(why, message);
+}
+
+// The types below are the same in every kernel, so that each of Eigen's algorithms is instantiated once.
+template <class T>
+using square_map = const_matrix_map<T, Eigen::RowMajor>;
+
+template <unsigned Mode, class T>
+void solve_triangle(const square_map<T>& a, bool transposed, matrix_map<T> y) {
+  if (transposed)
+    a.template triangularView<Mode>().transpose().solveInPlace(y);
+  else
+    a.template triangularView<Mode>().solveInPlace(y);
+}
+
+// PA = LU by elimination with exchange of rows.
+template <class T>
+class row_exchange_lu {
+ public:
+  explicit row_exchange_lu(const square_map<T>& a) : lu_(a) {}
+
+  T determinant() const { return lu_.determinant(); }
+  bool singular() const { return (lu_.matrixLU().diagonal().array() == 0).any(); }
+  // y becomes A^-1 y or A^-T y.
+  void solve(bool transposed, matrix_map<T> y) const {
+    const square_map<T> packed(lu_.matrixLU().data(), y.rows(), y.rows());
+    if (!transposed) {
+      y = lu_.permutationP() * y;
+      solve_triangle<Eigen::UnitLower, T>(packed, false, y);
+      solve_triangle<Eigen::Upper, T>(packed, false, y);
+    } else {
+      solve_triangle<Eigen::Upper, T>(packed, true, y);
+      solve_triangle<Eigen::UnitLower, T>(packed, true, y);
+      y = lu_.permutationP().transpose() * y;
+    }
+  }
+
+ private:
+  Eigen::PartialPivLU<matrix<T>> lu_;
+};
+
+// f(a, y, index) for each square matrix of the operand, with y the place of its result.
+template <class T, class F>
+void for_each_matrix(const kernel_args& k, std::int64_t result_size, const F& f) {
+  const std::int64_t n = k.in[0].last(0), batch = batch_size(k.in[0]);
+  for (std::int64_t i = 0; i < batch; ++i)
+    f(square_map<T>(k.in[0].as<const T>() + i * n * n, n, n), k.out[0].as<T>() + i * result_size, i);
+}
+
+// The result starts as the right-hand sides, repeated where the batch asks for it; f(a, y, index) solves in place.
+template <class T, class F>
+void for_each_system(const kernel_args& k, const F& f) {
+  const array_view &a = k.in[0], &b = k.in[1], &y = k.out[0];
+  const std::int64_t n = y.last(1), columns = y.last(0), batch = batch_size(y);
+  if (n * columns == 0) return;
+  const strided_axes a_batch = batch_axes(a, y), b_batch = batch_axes(b, y);
+  for (std::int64_t i = 0; i < batch; ++i) {
+    T* const target = y.as<T>() + i * n * columns;
+    std::memcpy(target, b.as<const T>() + b_batch.offset(i) * n * columns,
+                static_cast<std::size_t>(n * columns) * sizeof(T));
+    f(square_map<T>(a.as<const T>() + a_batch.offset(i) * n * n, n, n), matrix_map<T>(target, n, columns), i);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct cpu_kernel<ops::matrix_inverse> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = k.in[0].last(0), batch = detail::batch_size(k.in[0]);
+    if (n == 0) return;
+    detail::for_each_matrix<T>(k, n * n, [&](const auto& a, T* y, std::int64_t i) {
+      const detail::row_exchange_lu<T> lu(a);
+      if (lu.singular())
+        detail::refuse_matrix(problem::singular_matrix, "matrix_inverse: the matrix is singular", i, batch);
+      detail::matrix_map<T> inverse(y, n, n);
+      inverse.setIdentity();
+      lu.solve(false, inverse);
+    });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::matrix_determinant> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    detail::for_each_matrix<T>(k, 1, [](const auto& a, T* y, std::int64_t) {
+      *y = a.size() == 0 ? T{1} : detail::row_exchange_lu<T>(a).determinant();
+    });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::cofactors> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = k.in[0].last(0);
+    if (n == 0) return;
+    detail::for_each_matrix<T>(k, n * n,
+                               [n](const auto& a, T* y, std::int64_t) { detail::write_cofactors(a.data(), n, y); });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::cholesky> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = k.in[0].last(0), batch = detail::batch_size(k.in[0]);
+    detail::for_each_matrix<T>(k, n * n, [&](const auto& a, T* y, std::int64_t i) {
+      detail::matrix_map<T> l(y, n, n);
+      l = (a + a.transpose()) / 2;
+      const Eigen::LLT<Eigen::Ref<detail::matrix<T>>> factored(l);  // in place
+      if (factored.info() != Eigen::Success)
+        detail::refuse_matrix(problem::not_positive_definite, "cholesky: the matrix is not positive definite", i,
+                              batch);
+      l.template triangularView<Eigen::StrictlyUpper>().setZero();
+    });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::solve> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const bool adjoint = k.attrs<ops::solve::attrs>().adjoint != 0;
+    const std::int64_t batch = detail::batch_size(k.out[0]);
+    detail::for_each_system<T>(k, [&](const auto& a, auto y, std::int64_t i) {
+      const detail::row_exchange_lu<T> lu(a);
+      if (lu.singular()) detail::refuse_matrix(problem::singular_matrix, "solve: the matrix is singular", i, batch);
+      lu.solve(adjoint, y);
+    });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::triangular_solve> {
+  using types = floating_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const auto [lower, adjoint] = k.attrs<ops::triangular_solve::attrs>();
+    const std::int64_t batch = detail::batch_size(k.out[0]);
+    detail::for_each_system<T>(k, [&, low = lower != 0, turned = adjoint != 0](const auto& a, auto y, std::int64_t i) {
+      if ((a.diagonal().array() == 0).any())
+        detail::refuse_matrix(problem::singular_matrix, "triangular_solve: the matrix has a zero on its diagonal", i,
+                              batch);
+      if (low)
+        detail::solve_triangle<Eigen::Lower, T>(a, turned, y);
+      else
+        detail::solve_triangle<Eigen::Upper, T>(a, turned, y);
+    });
+  }
+};
+
+template <>
+struct cpu_kernel<ops::band_part> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const array_view& x = k.in[0];
+    const auto [lower, upper] = k.attrs<ops::band_part::attrs>();
+    const std::int64_t rows = x.last(1), columns = x.last(0), batch = detail::batch_size(x);
+    const T* from = x.as<const T>();
+    T* to = k.out[0].as<T>();
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j, ++from, ++to)
+          *to = (lower < 0 || i - j <= lower) && (upper < 0 || j - i <= upper) ? *from : T{};
+  }
+};
+
+// The diagonal of an n x n matrix is a walk with stride n+1.
+template <>
+struct cpu_kernel<ops::diag_part> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = k.in[0].last(0);
+    detail::strided_copy copy;
+    copy.axis(detail::batch_size(k.in[0]), n, n * n);
+    copy.axis(n, 1, n + 1);
+    copy.run<sizeof(T)>(k.out[0], 0, k.in[0], 0);
+  }
+};
+
+template <>
+struct cpu_kernel<ops::diag> {
+  using types = all_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const std::int64_t n = k.out[0].last(0);
+    if (n == 0) return;
+    std::memset(k.out[0].data, 0, static_cast<std::size_t>(k.out[0].size()) * sizeof(T));
+    detail::strided_copy copy;
+    copy.axis(detail::batch_size(k.out[0]), n * n, n);
+    copy.axis(n, n + 1, 1);
+    copy.run<sizeof(T)>(k.out[0], 0, k.in[0], 0);
+  }
+};
+
+}  // namespace flowgraph
