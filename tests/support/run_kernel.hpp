@@ -29,7 +29,7 @@ struct host_array {
 template <class Op, class T, class Attrs, class Result = T, class... In>
 host_array<Result> run_kernel(const Attrs& attributes, std::vector<std::int64_t> result_dims, In... in) {
   host_array<Result> result(std::move(result_dims));
-  const array_view operands[] = {in.view()...};
+  const array_view operands[1 + sizeof...(In)] = {in.view()...};
   const array_view out = result.view();
   const auto words = flowgraph::detail::words_of(attributes);
   kernel_args k;
