@@ -25,8 +25,10 @@ namespace detail {
 template <bool Wrong, class... Given>
 inline constexpr bool given = !Wrong;
 
+// The deduced return type makes compilers instantiate this where it is called. With void g++ waits until it evaluates
+// the user's graph and prints a page of context; as a class clang calls everything around it invalid too.
 template <problem P, class... Given>
-constexpr void mistake() {
+constexpr auto mistake() {
 #define FLOWGRAPH_PROBLEM(name, sentence) static_assert(given<P == problem::name, Given...>, sentence);
   FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
 #undef FLOWGRAPH_PROBLEM

@@ -73,7 +73,7 @@ constexpr operation minimize(graph_data& g, const Optimizer& optimizer, int loss
 constexpr bool finite_positive(double x) { return x > 0 && x - x == 0; }
 
 template <any_tensor Loss, class Optimizer>
-constexpr operation minimize_checked(const Optimizer& optimizer, const Loss& loss, source where) {
+constexpr auto minimize_checked(const Optimizer& optimizer, const Loss& loss, source where) {
   if constexpr (rank_v<Loss> != 0) mistake<problem::loss_not_scalar, tensor_t<Loss>>();
   if constexpr (!floating_tensor<Loss>) mistake<problem::loss_not_floating, tensor_t<Loss>>();
   if constexpr (rank_v<Loss> == 0 && floating_tensor<Loss>) {
@@ -82,7 +82,7 @@ constexpr operation minimize_checked(const Optimizer& optimizer, const Loss& los
     if (p != problem::none) loss.graph->fail(p, Optimizer::name);
     return minimize(*loss.graph, optimizer, loss.id);
   } else {
-    return {loss.graph, loss.id};
+    return operation{loss.graph, loss.id};
   }
 }
 
@@ -95,14 +95,10 @@ struct gradient_descent {
 
   constexpr explicit gradient_descent(double learning_rate) : rate(learning_rate) {}
 
-  constexpr problem check() const {
-    return detail::finite_positive(rate) ? problem::none : problem::learning_rate;
-  }
-  constexpr void update(detail::update_step& s) const {
-    s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate));
-  }
+  constexpr problem check() const { return detail::finite_positive(rate) ? problem::none : problem::learning_rate; }
+  constexpr void update(detail::update_step& s) const { s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate)); }
   template <any_tensor Loss>
-  constexpr operation minimize(const Loss& loss, caller where = {}) const {
+  constexpr auto minimize(const Loss& loss, caller where = {}) const {
     return detail::minimize_checked(*this, loss, where);
   }
 };
@@ -115,7 +111,9 @@ struct momentum {
   bool nesterov;
 
   constexpr explicit momentum(double learning_rate, double momentum_decay = 0.9, bool use_nesterov = false)
-      : rate(learning_rate), decay(momentum_decay), nesterov(use_nesterov) {}
+      : rate(learning_rate),
+        decay(momentum_decay),
+        nesterov(use_nesterov) {}
 
   constexpr problem check() const {
     if (!detail::finite_positive(rate)) return problem::learning_rate;
@@ -129,7 +127,7 @@ struct momentum {
     s.run(emit<ops::assign_sub>(s.variable, direction * rate));
   }
   template <any_tensor Loss>
-  constexpr operation minimize(const Loss& loss, caller where = {}) const {
+  constexpr auto minimize(const Loss& loss, caller where = {}) const {
     return detail::minimize_checked(*this, loss, where);
   }
 };
@@ -142,7 +140,9 @@ struct adagrad {
   double epsilon;
 
   constexpr explicit adagrad(double learning_rate, double initial_accumulator = 0.1, double denominator_epsilon = 1e-7)
-      : rate(learning_rate), initial(initial_accumulator), epsilon(denominator_epsilon) {}
+      : rate(learning_rate),
+        initial(initial_accumulator),
+        epsilon(denominator_epsilon) {}
 
   constexpr problem check() const {
     if (!detail::finite_positive(rate)) return problem::learning_rate;
@@ -155,7 +155,7 @@ struct adagrad {
     s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate / (emit<ops::sqrt>(next) + epsilon)));
   }
   template <any_tensor Loss>
-  constexpr operation minimize(const Loss& loss, caller where = {}) const {
+  constexpr auto minimize(const Loss& loss, caller where = {}) const {
     return detail::minimize_checked(*this, loss, where);
   }
 };

@@ -252,7 +252,7 @@ constexpr Result source_node(source where, graph_data& g, const Attrs& attribute
 
 // A C++ number as a scalar tensor of T.
 template <class T, number N>
-constexpr tensor<T> literal_tensor(source where, graph_data& g, N value) {
+constexpr auto literal_tensor(source where, graph_data& g, N value) {
   if constexpr (!is_floating(dtype_of<T>) && (std::is_floating_point_v<N> || is_floating(dtype_of<N>)))
     mistake<problem::literal_does_not_fit, tensor<T>, N>();
   return source_node<ops::constant, tensor<T>>(where, g, ops::constant::attrs{static_cast<double>(value)});
