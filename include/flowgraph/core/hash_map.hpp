@@ -16,6 +16,14 @@ class hash_map {
     used_ += s->value < 0;
     *s = {key, value};
   }
+  // What is there already; -1: nothing was, and now it is this value.
+  constexpr int find_or_set(std::uint64_t key, int value) {
+    if (2 * (used_ + 1) > slots_.count) grow();
+    slot* s = slot_of(key);
+    if (s->value >= 0) return s->value;
+    ++used_, *s = {key, value};
+    return -1;
+  }
   // Room for n keys, so that a pass over n nodes never grows it.
   constexpr void reserve(int n) {
     while (2 * (n + 1) > slots_.count) grow();

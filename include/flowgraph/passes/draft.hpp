@@ -32,4 +32,11 @@ struct draft {
 // Traits are asked for once or more per node and pass: as bits they cost the constant evaluator no call.
 constexpr unsigned bits(trait t) { return static_cast<unsigned>(t); }
 
+// The variable, or whatever else it is, that a node in a region stands for.
+constexpr int outside(const graph_view& g, int id) {
+  while (g.nodes.data[id].op->id == ops::argument::id)
+    id = g.inputs(g.regions[g.nodes[id].region].owner)[static_cast<int>(g.attrs(id)[0])];
+  return id;
+}
+
 }  // namespace flowgraph::passes

@@ -16,13 +16,6 @@ struct locations {
   detail::vec<int> literal_nodes;   // by index of the literal
 };
 
-// The variable, or whatever else it is, that a node in a region stands for.
-constexpr int outside(const graph_view& g, int id) {
-  while (g.nodes[id].op->id == ops::argument::id)
-    id = g.inputs(g.regions[g.nodes[id].region].owner)[static_cast<int>(g.attrs(id)[0])];
-  return id;
-}
-
 // An element-wise instruction takes a constant as one number; every other needs all its elements in memory.
 constexpr bool needs_elements(const operand& o, bool elementwise) {
   return o.where == storage::constant && o.shape != 0 && !elementwise;
@@ -49,8 +42,9 @@ constexpr locations locate(const draft_view& d) {
     at[i] = {storage::slot, x.type, i, x.shape};
     if (bits(x.op->traits) & bits(trait::view)) {
       const operand& from = at[g.edges.data[x.inputs]];
-      // A view of state that changes within the step is a copy: it keeps the value of its own time.
-      if (from.where != storage::variable || !written[l.variable_nodes[from.index]])
+      // A view of state that changes within the step is a copy, which keeps the value of its own time; so is one
+      // that waits for something.
+      if (x.n_control == 0 && (from.where != storage::variable || !written[l.variable_nodes[from.index]]))
         at[i] = {from.where, x.type, from.index, x.shape};
     } else if (bits(x.op->traits) & bits(trait::source)) {
       const std::uint64_t id = x.op->id;

@@ -105,8 +105,8 @@ class pruner {
     int* out = result.graph.edges.data;
     for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
       out[edges_++] = to[*e] - 1;
+    y.attrs = words_;
     if (x.n_attrs != 0) {
-      y.attrs = words_;
       std::int64_t* words = result.graph.words.data;
       for (const std::int64_t *w = from_.words.data + x.attrs, *end = w + x.n_attrs; w != end; ++w)
         words[words_++] = *w;
@@ -159,11 +159,17 @@ class pruner {
 };
 
 // The part of a model that a step needs. Its fault: nothing fetched, a placeholder that is needed and not fed, a
-// feed that is not needed.
-constexpr draft prune(const graph_view& model, const signature& s) {
+// feed that is not needed. allow_unfed: such placeholders count as fed, behind those that are.
+constexpr draft prune(const graph_view& model, const signature& s, bool allow_unfed = false) {
   pruner p(model, {}, s.fetches, s.feeds, false);
-  if (s.fetches.count == 0) p.result.fault = {problem::nothing_fetched, -1};
-  return static_cast<draft&&>(p.result);
+  draft& d = p.result;
+  if (s.fetches.count == 0) d.fault = {problem::nothing_fetched, -1};
+  if (allow_unfed && d.fault.why == problem::not_fed) {
+    d.fault = {};
+    for (int i = s.feeds.count; i < d.graph.nodes.count; ++i)
+      if (d.graph.nodes[i].op->id == ops::placeholder::id) d.feeds.push(i);
+  }
+  return static_cast<draft&&>(d);
 }
 
 // The same for a draft that other passes left dead nodes in; late: and nodes behind their readers.

@@ -1,0 +1,71 @@
+// Ops over constants become constants. A constant is one number for all elements, so that one call of the op's own
+// fold rule serves any shape.
+#pragma once
+#include <bit>
+
+#include "prune.hpp"
+
+namespace flowgraph::passes {
+
+// The number as an element of this type holds it. False: no element does, or a program would rather see it happen.
+constexpr bool representable(double& value, dtype type) {
+  if (value != value) return false;
+  switch (type) {
+    case dtype::boolean:
+      return value == 0 || value == 1;
+    case dtype::float64:
+      return value - value == 0;
+    case dtype::float32:
+      if (value > 3.4028234663852886e38 || value < -3.4028234663852886e38) return false;
+      value = static_cast<double>(static_cast<float>(value));
+      return true;
+    case dtype::float16:
+      if (value > 65504 || value < -65504) return false;
+      value = static_cast<double>(static_cast<float>(half(static_cast<float>(value))));
+      return true;
+    case dtype::bfloat16:
+      if (value > 3.3895313892515355e38 || value < -3.3895313892515355e38) return false;
+      value = static_cast<double>(static_cast<float>(bfloat16(static_cast<float>(value))));
+      return true;
+    default:
+      break;
+  }
+  // Integers: exact, and within the type.
+  const int n = 8 * size_of(type) - (type == dtype::uint8 ? 0 : 1);
+  const double limit = n > 53 ? 9007199254740992.0 : static_cast<double>(std::int64_t{1} << n);
+  if (value >= limit || value < (type == dtype::uint8 ? 0 : -limit)) return false;
+  return value == static_cast<double>(static_cast<std::int64_t>(value));
+}
+
+// Returns how many nodes became constants. What they read may be dead now.
+constexpr int fold(draft& d) {
+  constexpr int most = 4;  // operands
+  node* nodes = d.graph.nodes.data;
+  const int* edges = d.graph.edges.data;
+  int changed = 0;
+  for (int i = 0, n = d.graph.nodes.count; i < n; ++i) {
+    node& x = nodes[i];
+    const op_def& op = *x.op;
+    const bool view = bits(op.traits) & bits(trait::view);
+    if ((op.fold == nullptr && !view) || x.n_inputs == 0 || x.n_inputs > most || x.n_control != 0) continue;
+    if (nodes[edges[x.inputs]].op->id != ops::constant::id) continue;
+    double in[most]{};
+    bool known = true;
+    for (int k = 0; k < x.n_inputs && known; ++k) {
+      const node& y = nodes[edges[x.inputs + k]];
+      known = y.op->id == ops::constant::id;
+      if (known) in[k] = std::bit_cast<double>(d.graph.words[y.attrs]);
+    }
+    if (!known) continue;
+    double value = view ? in[0] : op.fold(in);
+    if (!representable(value, x.type)) continue;
+    x.op = &op_def_of<ops::constant>;
+    x.n_inputs = 0;
+    x.attrs = d.graph.words.push(std::bit_cast<std::int64_t>(value));
+    x.n_attrs = 1;
+    ++changed;
+  }
+  return changed;
+}
+
+}  // namespace flowgraph::passes
