@@ -119,12 +119,23 @@ constexpr ref emit_einsum(const einsum_equation& e, const ref* operands) {
   return {&g, detail::append_inferred(g, op_def_of<einsum>, in, e.terms, words.w, detail::attr_words<einsum_attrs>)};
 }
 
+// The cheaper form of a node that is a part of a larger one: the pass asks only for the whole.
+constexpr ref simplified(ref x) {
+  while (x.get().op->simplify != nullptr) {
+    rewriter again(*x.graph, x.id);
+    const int next = x.get().op->simplify(again);
+    if (next == rewriter::keep) break;
+    x.id = next;
+  }
+  return x;
+}
+
 // x, whose axes are named by from, in the order of to. Both have the same letters, each once.
 constexpr ref with_letters(ref x, const einsum_term& from, const einsum_term& to) {
   if (from == to) return x;
   permutation p{};
   for (int i = 0; i < to.length; ++i) p.set(i, from.find(to.letters[i]));
-  return emit<transpose>(p, x);
+  return simplified(emit<transpose>(p, x));
 }
 
 // x without the letters that nobody else needs: their sum. Updates the term.
@@ -183,7 +194,7 @@ constexpr ref as_matmul(ref a, const einsum_term& ta, ref b, const einsum_term& 
   const contraction c(ta, tb, result);
   const ref left = as_batched_matrix(a, ta, c, c.left, c.summed),
             right = as_batched_matrix(b, tb, c, c.summed, c.right);
-  const ref product = emit<matmul>(matmul::attrs{0, 0}, left, right);
+  const ref product = simplified(emit<matmul>(matmul::attrs{0, 0}, left, right));
   const einsum_term order = joined(c.batch, c.left, c.right);
   extents shape;
   for (int i = 0; i < order.length; ++i) {
@@ -227,7 +238,7 @@ constexpr int first_two_first(const einsum_equation& e, const rewriter& r) {
   if (first.result.length > max_rank) return rewriter::keep;
   rest.term[0] = first.result;
   const ref pair[] = {r.in(0), r.in(1)};
-  operands[0] = emit_einsum(first, pair);
+  operands[0] = simplified(emit_einsum(first, pair));
   return emit_einsum(rest, operands).id;
 }
 

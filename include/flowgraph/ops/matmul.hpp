@@ -54,11 +54,23 @@ struct matmul : op<matmul, "matmul"> {
       const attrs t = ta ? attrs{tb, 1} : attrs{0, !tb};
       g.to(0, plain ? emit_like<matmul>(a, t, left, right) : sum_to(emit<matmul>(t, left, right), a));
     }
-    if (g.wants(1)) {
-      const ref left = tb ? dy : a, right = tb ? a : dy;
-      const attrs t = tb ? attrs{1, ta} : attrs{!ta, 0};
-      g.to(1, plain ? emit_like<matmul>(b, t, left, right) : sum_to(emit<matmul>(t, left, right), b));
+    if (!g.wants(1)) return;
+    if (!plain && !ta && b.rank() == 2) {
+      // One matrix for the whole batch: its gradient is one product over all rows, not a sum of products.
+      const ref rows = as_matrix(a), dy_rows = as_matrix(dy);  // [... * m, k], [... * m, n]
+      g.to(1, emit_like<matmul>(b, attrs{1, 0}, tb ? dy_rows : rows, tb ? rows : dy_rows));
+      return;
     }
+    const ref left = tb ? dy : a, right = tb ? a : dy;
+    const attrs t = tb ? attrs{1, ta} : attrs{!ta, 0};
+    g.to(1, plain ? emit_like<matmul>(b, t, left, right) : sum_to(emit<matmul>(t, left, right), b));
+  }
+  // A transposed operand is read as it lies.
+  static constexpr int simplify(rewriter& r) {
+    const ref a = operand_of_last_two_swap(r.in(0)), b = operand_of_last_two_swap(r.in(1));
+    if (!a && !b) return rewriter::keep;
+    const auto [ta, tb] = r.self.attrs<attrs>();
+    return emit<matmul>(attrs{a ? !ta : ta, b ? !tb : tb}, a ? a : r.in(0), b ? b : r.in(1)).id;
   }
   static constexpr std::int64_t flops(const cost_query& q) {
     std::int64_t n = 2 * q.in(0).last(q.attrs<attrs>().transpose_a ? 1 : 0);
