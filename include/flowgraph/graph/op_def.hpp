@@ -14,6 +14,7 @@ class inference;
 class gradient_step;
 class rewriter;
 class cost_query;
+struct kernel_args;
 
 enum class trait : std::uint32_t {
   none = 0,
@@ -47,6 +48,8 @@ struct op_def {
   double (*fold)(const double* operands) = nullptr;
   // Floating-point operations of one node; null: one per result element.
   std::int64_t (*flops)(const cost_query&) = nullptr;
+  // Of an op that is its own kernel, as a user's function is; null: devices have theirs.
+  void (*kernel)(const kernel_args&) = nullptr;
 
   constexpr bool is(trait t) const { return (static_cast<std::uint32_t>(traits) & static_cast<std::uint32_t>(t)) != 0; }
 };
@@ -86,6 +89,7 @@ consteval op_def define_op() {
   if constexpr (requires(rewriter& r) { Op::simplify(r); }) d.simplify = &Op::simplify;
   if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold;
   if constexpr (requires(const cost_query& q) { Op::flops(q); }) d.flops = &Op::flops;
+  if constexpr (requires(const kernel_args& k) { Op::run(k); }) d.kernel = &Op::run;
   return d;
 }
 

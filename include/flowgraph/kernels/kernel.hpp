@@ -1,58 +1,12 @@
-// What a kernel gets: pointers, extents as numbers, attributes. It allocates nothing and knows no graph.
+// What a kernel is, and the element types that kernels come in.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
-#include <flowgraph/core/dtype.hpp>
 #include <flowgraph/core/symbols.hpp>
-#include <flowgraph/graph/inference.hpp>
+#include <flowgraph/plan/kernel_args.hpp>
 
 namespace flowgraph {
-
-// One operand or result: contiguous, row-major.
-struct array_view {
-  void* data = nullptr;
-  const std::int64_t* dims = nullptr;
-  int rank = 0;
-  dtype type = dtype::none;
-
-  std::int64_t dim(int i) const { return dims[i]; }
-  // From the back: last(0) is the innermost extent.
-  std::int64_t last(int i) const { return dims[rank - 1 - i]; }
-  std::int64_t size() const {
-    std::int64_t n = 1;
-    for (int i = 0; i < rank; ++i) n *= dims[i];
-    return n;
-  }
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(data);
-  }
-};
-
-// What outlives a kernel call: the step's random stream and the host functions that the session knows.
-struct kernel_context {
-  std::uint64_t seed = 0;  // of the session
-  std::uint64_t step = 0;  // counts the session's steps
-};
-
-struct kernel_args {
-  const array_view* in = nullptr;
-  const array_view* out = nullptr;
-  int n_in = 0;
-  int n_out = 0;
-  const std::int64_t* words = nullptr;  // attributes
-  int n_words = 0;
-  std::uint64_t node = 0;  // the model's node id: with seed and step it names a random stream
-  const kernel_context* context = nullptr;
-
-  template <class A>
-  A attrs() const {
-    return detail::attrs_from_words<A>(words);
-  }
-};
-
-using kernel_function = void (*)(const kernel_args&);
 
 template <class... T>
 struct type_list {};

@@ -1,11 +1,45 @@
 // A C++ function of the user's as an op. The name that the user gives is the op's, with the element types behind it,
 // because a node knows its op by name and a plan must find the function again.
 #pragma once
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
-#include <flowgraph/graph/inference.hpp>
+#include <flowgraph/plan/kernel_args.hpp>
+
+namespace flowgraph {
+
+// What the function gets: elements and extents, contiguous, row by row. The memory is the step's: it lasts as long as
+// the call.
+template <class T>
+struct array_ref {
+  T* data = nullptr;
+  const std::int64_t* dims = nullptr;
+  int rank = 0;
+
+  std::int64_t dim(int axis) const { return dims[axis]; }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int i = 0; i < rank; ++i) n *= dims[i];
+    return n;
+  }
+  T* begin() const { return data; }
+  T* end() const { return data + size(); }
+  T& operator[](std::int64_t i) const { return data[i]; }
+  // As many indices as axes.
+  template <std::integral... I>
+  T& operator()(I... index) const {
+    std::int64_t at = 0;
+    int axis = 0;
+    ((at = at * dims[axis++] + static_cast<std::int64_t>(index)), ...);
+    return data[at];
+  }
+};
+
+}  // namespace flowgraph
 
 namespace flowgraph::detail {
 
@@ -49,6 +83,20 @@ struct host_call : op<host_call<Name, Function, Result, In...>, detail::host_cal
   static constexpr trait traits = trait::stateful;
   static constexpr void infer(inference& f) {
     if constexpr (!std::is_void_v<Result>) f.out(f.declared(), f.declared_type());
+  }
+  static void run(const kernel_args& k) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      if constexpr (std::is_void_v<Result>)
+        Function(elements<const In>(k.in[I])...);
+      else
+        Function(elements<const In>(k.in[I])..., elements<Result>(k.out[0]));
+    }(std::index_sequence_for<In...>{});
+  }
+
+ private:
+  template <class T>
+  static array_ref<T> elements(const array_view& a) {
+    return {a.as<T>(), a.dims, a.rank};
   }
 };
 

@@ -87,7 +87,7 @@ class executable {
   template <class Resolve>
   static bound_kernel find(const Resolve& resolve, const kernel_use& use, const op_def& op, const graph_view& g,
                            int node) {
-    const bound_kernel k = resolve(use);
+    const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : resolve(use);
     if (k) return k;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
     throw plan_error(problem::no_kernel, fmt::format("{} ({}): {} has no kernel for {} on the CPU", label_of(g, node),

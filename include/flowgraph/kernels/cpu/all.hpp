@@ -7,6 +7,7 @@
 #include "embedding.hpp"
 #include "flow.hpp"
 #include "gather.hpp"
+#include "host_call.hpp"
 #include "linalg.hpp"
 #include "matmul.hpp"
 #include "pool.hpp"
@@ -41,7 +42,7 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 }  // namespace detail
 
 using all_kernels = typename detail::joined<
-    elementwise_list, type_list<ops::reshape>, type_list<ops::concat, ops::split>,
+    elementwise_list, type_list<ops::reshape, ops::identity, ops::stop_gradient>, type_list<ops::concat, ops::split>,
     type_list<ops::conv2d, ops::conv2d_input_gradient, ops::conv2d_filter_gradient>, type_list<ops::einsum>,
     type_list<ops::embedding_lookup, ops::indexed_slices>, type_list<ops::print, ops::check>,
     type_list<ops::gather, ops::gather_gradient, ops::gather_nd, ops::scatter_nd, ops::take_along_axis,
