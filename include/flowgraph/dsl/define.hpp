@@ -1,7 +1,9 @@
 // fg::define: a graph built by the compiler, as a constexpr value with facts about itself.
 #pragma once
+#include <concepts>
 #include <cstdint>
 
+#include "facts.hpp"
 #include "graph.hpp"
 
 namespace flowgraph {
@@ -25,6 +27,23 @@ struct model {
   text_range texts_[C.texts + 1];
   char chars_[C.chars + 1];
   region regions_[C.regions + 1];
+
+  // Facts, all of them constant expressions. Fetch names narrow a question to what a step with these fetches runs;
+  // without them it is asked of everything that has a name. Named extents are bound as batch(32).
+  constexpr int nodes() const { return C.nodes; }
+  // Elements of trainable variables.
+  constexpr std::int64_t parameters() const { return detail::count_state(view(), false); }
+  // Bytes of all variables, those of optimizers included.
+  constexpr std::int64_t state_bytes() const { return detail::count_state(view(), true); }
+  // Bytes a step needs beside its variables and feeds.
+  template <fixed_string... Fetches, std::same_as<binding>... B>
+  constexpr std::int64_t peak_bytes(B... bindings) const {
+    const std::string_view names[] = {Fetches.view()..., {}};
+    const binding bound[] = {bindings..., {}};
+    return detail::peak_bytes_of(view(), {names, sizeof...(Fetches)}, {bound, sizeof...(B)});
+  }
+  // The same number on any machine for the same graph: ops, shapes, attributes, edges, devices and names.
+  constexpr std::uint64_t fingerprint() const { return detail::fingerprint_of(view()); }
 
   constexpr graph_view view() const {
     return {{nodes_, C.nodes},   {origins_, C.nodes}, {edges_, C.edges},     {words_, C.words},

@@ -1,0 +1,102 @@
+// What can be asked of a graph before anything runs. Works on graph_view, so that constexpr models and graphs that
+// are built at run time answer alike.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/ops/sources.hpp>
+#include <flowgraph/passes/pipeline.hpp>
+#include <flowgraph/plan/bind.hpp>
+
+namespace flowgraph::detail {
+
+constexpr bool is_variable(const graph_view& g, int id) { return g.nodes[id].op->id == ops::variable::id; }
+
+// Elements of the trainable variables, or bytes of all of them.
+constexpr std::int64_t count_state(const graph_view& g, bool bytes_of_all) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < g.size(); ++i) {
+    if (!is_variable(g, i)) continue;
+    if (!bytes_of_all && !attrs_from_words<ops::variable::attrs>(g.attrs(i).data).trainable) continue;
+    const extents e = g.shape_of(i);
+    std::int64_t n = bytes_of_all ? size_of(g.nodes[i].type) : 1;
+    for (int k = 0; k < e.rank; ++k) n *= e[k];
+    sum += n;
+  }
+  return sum;
+}
+
+constexpr int find_or_throw(const graph_view& g, std::string_view name) {
+  const int id = g.find(name);
+  if (id < 0) throw name_error(problem::unknown_name, "\"" + std::string(name) + "\": the model has no such name");
+  return id;
+}
+
+// The nodes a question is about: those with these names, or all that have a name and compute something.
+constexpr vec<int> asked_nodes(const graph_view& g, slice<std::string_view> names) {
+  vec<int> nodes;
+  for (const std::string_view n : names) nodes.push(find_or_throw(g, n));
+  if (names.count == 0)
+    for (const name_entry& e : g.names)
+      if (!g.nodes[e.node].op->is(trait::source)) nodes.push(e.node);
+  return nodes;
+}
+
+// The placeholders that these nodes need.
+constexpr vec<int> needed_placeholders(const graph_view& g, slice<int> nodes) {
+  vec<int> found, stack(nodes);
+  vec<bool> seen(g.size());
+  while (!stack.empty()) {
+    const int i = stack.back();
+    stack.pop();
+    if (seen[i]) continue;
+    seen[i] = true;
+    if (g.nodes[i].op->id == ops::placeholder::id) found.push(i);
+    for (const int in : g.inputs(i)) stack.push(in);
+    for (const int in : g.controls(i)) stack.push(in);
+    for (int r = 0; r < g.nodes[i].n_regions; ++r)
+      for (const int in : g.results(g.nodes[i].first_region + r)) stack.push(in);
+  }
+  return found;
+}
+
+// One device for each constraint that the graph states, so that the plan has all the cuts it asks for.
+constexpr vec<std::string_view> asked_devices(const graph_view& g) {
+  vec<std::string_view> devices;
+  devices.push("/cpu:0");
+  vec<bool> seen(g.texts.count);
+  for (const node& n : g.nodes) {
+    if (n.device == 0 || seen[n.device]) continue;
+    seen[n.device] = true;
+    devices.push(g.text(g.texts[n.device]));
+  }
+  return devices;
+}
+
+constexpr std::int64_t peak_bytes_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {
+  const vec<int> nodes = asked_nodes(g, fetches);
+  const vec<int> feeds = needed_placeholders(g, nodes);
+  const vec<std::string_view> devices = asked_devices(g);
+  const plan_data p = passes::plan(g, {nodes, feeds}, devices);
+  const std::int64_t bytes = peak_bytes(p.view(), bindings);
+  if (bytes < 0) throw feed_error(problem::extent_unknown, "peak_bytes: bind every named extent, as in batch(32)");
+  return bytes;
+}
+
+constexpr std::uint64_t fingerprint_of(const graph_view& g) {
+  std::uint64_t h = 0;
+  for (int i = 0; i < g.size(); ++i) {
+    const node& n = g.nodes[i];
+    h = mix(mix(mix(h, n.op->id), g.shapes[n.shape].hash), static_cast<std::uint64_t>(n.type));
+    for (const int in : g.inputs(i)) h = mix(h, static_cast<std::uint64_t>(in));
+    for (const int in : g.controls(i)) h = mix(h, ~static_cast<std::uint64_t>(in));
+    for (const std::int64_t w : g.attrs(i)) h = mix(h, static_cast<std::uint64_t>(w));
+    h = mix(mix(h, static_cast<std::uint64_t>(n.region)), hash(g.device(i)));
+  }
+  for (const name_entry& e : g.names) h = mix(mix(h, e.hash), static_cast<std::uint64_t>(e.node));
+  return h;
+}
+
+}  // namespace flowgraph::detail
