@@ -10,9 +10,11 @@
 #include <flowgraph/dsl/elementwise.hpp>
 #include <flowgraph/dsl/embedding.hpp>
 #include <flowgraph/dsl/fill.hpp>
+#include <flowgraph/dsl/flow.hpp>
 #include <flowgraph/dsl/gather.hpp>
 #include <flowgraph/dsl/gradients.hpp>
 #include <flowgraph/dsl/graph.hpp>
+#include <flowgraph/dsl/host_call.hpp>
 #include <flowgraph/dsl/linalg.hpp>
 #include <flowgraph/dsl/losses.hpp>
 #include <flowgraph/dsl/matrix.hpp>
@@ -25,3 +27,4 @@
 #include <flowgraph/dsl/reshape.hpp>
 #include <flowgraph/dsl/slice.hpp>
 #include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/dsl/state.hpp>
