@@ -2,3 +2,4 @@
 #pragma once
 #include <flowgraph/define.hpp>
 #include <flowgraph/runtime/session.hpp>
+#include <flowgraph/runtime/dynamic_session.hpp>
