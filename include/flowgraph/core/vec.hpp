@@ -3,7 +3,6 @@
 // for every statement and call, so that members are public for loops that run once per node, and push is one
 // expression.
 #pragma once
-#include <utility>
 
 namespace flowgraph::detail {
 
@@ -35,22 +34,28 @@ struct vec {
   constexpr explicit vec(slice<T> s) : data(new T[static_cast<unsigned>(s.count)]), count(s.count), capacity(s.count) {
     for (int i = 0; i < s.count; ++i) data[i] = s.data[i];
   }
-  constexpr vec(vec&& other) noexcept
-      : data(std::exchange(other.data, nullptr)),
-        count(std::exchange(other.count, 0)),
-        capacity(std::exchange(other.capacity, 0)) {}
-  constexpr vec& operator=(vec other) noexcept {
-    std::swap(data, other.data);
-    std::swap(count, other.count);
-    std::swap(capacity, other.capacity);
+  constexpr vec(vec&& other) noexcept : data(other.data), count(other.count), capacity(other.capacity) {
+    other.data = nullptr;
+    other.count = other.capacity = 0;
+  }
+  constexpr vec& operator=(const vec& other) {
+    if (this != &other) *this = vec(other);
+    return *this;
+  }
+  constexpr vec& operator=(vec&& other) noexcept {
+    T* const mine = data;
+    data = other.data;
+    count = other.count;
+    capacity = other.capacity;
+    other.data = nullptr;
+    other.count = other.capacity = 0;
+    delete[] mine;
     return *this;
   }
   constexpr ~vec() { delete[] data; }
 
   // Returns the index of the new element.
-  constexpr int push(const T& value) {
-    return count < capacity ? (data[count] = value, count++) : push_growing(value);
-  }
+  constexpr int push(const T& value) { return count < capacity ? (data[count] = value, count++) : push_growing(value); }
   // Appends n elements that lie outside this vec; returns the index of the first.
   constexpr int append(const T* values, int n) {
     if (count + n > capacity) reserve(count + n > 2 * capacity ? count + n + 64 : 2 * capacity);

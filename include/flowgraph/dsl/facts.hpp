@@ -2,7 +2,6 @@
 // are built at run time answer alike.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include <flowgraph/core/error.hpp>
@@ -30,7 +29,7 @@ constexpr std::int64_t count_state(const graph_view& g, bool bytes_of_all) {
 
 constexpr int find_or_throw(const graph_view& g, std::string_view name) {
   const int id = g.find(name);
-  if (id < 0) throw name_error(problem::unknown_name, "\"" + std::string(name) + "\": the model has no such name");
+  if (id < 0) throw name_error(problem::unknown_name, {"\"", name, "\": ", sentence(problem::unknown_name)});
   return id;
 }
 
@@ -46,18 +45,18 @@ constexpr vec<int> asked_nodes(const graph_view& g, slice<std::string_view> name
 
 // The placeholders that these nodes need.
 constexpr vec<int> needed_placeholders(const graph_view& g, slice<int> nodes) {
-  vec<int> found, stack(nodes);
-  vec<bool> seen(g.size());
-  while (!stack.empty()) {
-    const int i = stack.back();
-    stack.pop();
-    if (seen[i]) continue;
-    seen[i] = true;
-    if (g.nodes[i].op->id == ops::placeholder::id) found.push(i);
-    for (const int in : g.inputs(i)) stack.push(in);
-    for (const int in : g.controls(i)) stack.push(in);
-    for (int r = 0; r < g.nodes[i].n_regions; ++r)
-      for (const int in : g.results(g.nodes[i].first_region + r)) stack.push(in);
+  vec<int> found;
+  vec<bool> needed(g.size());
+  for (const int n : nodes) needed[n] = true;
+  // Readers stand behind what they read, and owners behind their regions: one sweep from the back.
+  for (int i = g.size(); i-- > 0;) {
+    if (!needed.data[i]) continue;
+    const node& x = g.nodes.data[i];
+    if (x.op->id == ops::placeholder::id) found.push(i);
+    for (const int *e = g.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
+      needed.data[*e] = true;
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
+      for (const int e : g.results(r)) needed[e] = true;
   }
   return found;
 }
@@ -68,7 +67,7 @@ constexpr vec<std::string_view> asked_devices(const graph_view& g) {
   devices.push("/cpu:0");
   vec<bool> seen(g.texts.count);
   for (const node& n : g.nodes) {
-    if (n.device == 0 || seen[n.device]) continue;
+    if (n.device == 0 || seen.data[n.device]) continue;
     seen[n.device] = true;
     devices.push(g.text(g.texts[n.device]));
   }

@@ -50,24 +50,34 @@ constexpr int append_inferred(graph_data& g, const op_def& op, const int* in, in
 
 }  // namespace detail
 
+namespace detail {
+
+// Same type and same shapes (or scalars) in: the first operand's out. Spares most nodes of a gradient the rule. It is
+// no template, so that each op that gradients emit costs little to compile.
+constexpr ref emit_node(graph_data& g, const op_def& op, const int* in, int n_in) {
+  const node* const n = g.nodes.data;
+  const int shape = n[in[0]].shape;
+  const dtype type = n[in[0]].type;
+  if (op.is(trait::shape_preserving)) {
+    int k = 1;
+    while (k < n_in && (n[in[k]].shape == shape || n[in[k]].shape == 0) && n[in[k]].type == type) ++k;
+    if (k == n_in) return {&g, g.append(op, shape, type, in, n_in)};
+  }
+  if (op.is(trait::update_of_equals)) {
+    int k = 1;
+    while (k < n_in && n[in[k]].shape == shape && n[in[k]].type == type) ++k;
+    if (k == n_in) return {&g, g.append(op, 0, dtype::none, in, n_in)};
+  }
+  return {&g, append_inferred(g, op, in, n_in, nullptr, 0)};
+}
+
+}  // namespace detail
+
 // emit<ops::mul>(a, b); with attributes: emit<ops::reduce_sum>(attrs, a).
 template <class Op, class... Refs>
 constexpr ref emit(ref first, Refs... rest) {
   const int in[] = {first.id, rest.id...};
-  graph_data& g = *first.graph;
-  if constexpr (requires { requires Op::shape_preserving; }) {
-    // Same type and same shapes (or scalars): the first operand's. Spares most nodes of a gradient the rule.
-    const node* const n = g.nodes.data;
-    const int shape = n[first.id].shape;
-    if ((((n[rest.id].shape == shape || n[rest.id].shape == 0) && n[rest.id].type == n[first.id].type) && ...))
-      return {&g, g.append(op_def_of<Op>, shape, n[first.id].type, in, static_cast<int>(1 + sizeof...(rest)))};
-  }
-  if constexpr (requires { requires Op::operation_on_equals; }) {
-    const node* const n = g.nodes.data;
-    if (((n[rest.id].shape == n[first.id].shape && n[rest.id].type == n[first.id].type) && ...))
-      return {&g, g.append(op_def_of<Op>, 0, dtype::none, in, static_cast<int>(1 + sizeof...(rest)))};
-  }
-  return {&g, detail::append_inferred(g, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)), nullptr, 0)};
+  return detail::emit_node(*first.graph, op_def_of<Op>, in, static_cast<int>(1 + sizeof...(rest)));
 }
 template <class Op, class... Refs>
 constexpr ref emit(const typename Op::attrs& attributes, ref first, Refs... rest) {

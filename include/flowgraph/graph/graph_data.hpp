@@ -2,7 +2,6 @@
 // in a constant expression and at run time.
 #pragma once
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -187,9 +186,10 @@ class graph_data {
   };
 
   [[noreturn]] void throw_fault(problem why, std::string_view subject) const {
-    std::string message = std::string(where.file) + ":" + std::to_string(where.line) + ": ";
-    if (!subject.empty()) message += "\"" + std::string(subject) + "\": ";
-    message += sentence(why);
+    detail::extent_text line;
+    line.append(static_cast<std::int64_t>(where.line));
+    const std::initializer_list<std::string_view> message = {where.file, ":",    line.view(),  ": \"",
+                                                             subject,    "\": ", sentence(why)};
     if (why == problem::learning_rate || why == problem::hyper_parameter) throw argument_error(why, message);
     throw graph_error(why, message);
   }

@@ -27,7 +27,10 @@ enum class trait : std::uint32_t {
   source = 64,           // placeholder, variable, constant: computes nothing
   in_place = 128,        // may overwrite its first operand's buffer when that dies here
   writes_operand = 256,  // updates the variable that is its first operand
-  iterates = 512         // runs its regions again and again: the first inputs, one for each result, are carried
+  iterates = 512,        // runs its regions again and again: the first inputs, one for each result, are carried
+  // Set by define_op for ops that have a member of this name:
+  shape_preserving = 1024,  // operands of one type and shape, or scalars, give that type and shape
+  update_of_equals = 2048   // an operation that is valid where all operands have one type and shape
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -85,6 +88,8 @@ using op_by_id = typename decltype(op_struct(op_key<Id>{}))::type;
 template <class Op>
 consteval op_def define_op() {
   op_def d{.name = Op::name, .id = Op::id, .traits = Op::traits, .infer = &Op::infer};
+  if constexpr (requires { Op::shape_preserving; }) d.traits = d.traits | trait::shape_preserving;
+  if constexpr (requires { Op::update_of_equals; }) d.traits = d.traits | trait::update_of_equals;
   if constexpr (requires(gradient_step& g) { Op::gradient(g); }) d.gradient = &Op::gradient;
   if constexpr (requires(rewriter& r) { Op::simplify(r); }) d.simplify = &Op::simplify;
   if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold;

@@ -7,7 +7,7 @@ namespace flowgraph::ops {
 
 template <class Self, fixed_string Name>
 struct update : op<Self, Name> {
-  static constexpr bool operation_on_equals = true;
+  static constexpr bool update_of_equals = true;
   static constexpr trait traits = trait::stateful | trait::writes_operand;
   static constexpr void infer(inference& f) {
     f.require(f.type(0) == f.type(1) && f.in(0) == f.in(1), problem::assign_shape);
