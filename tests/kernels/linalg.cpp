@@ -171,4 +171,19 @@ TEST_CASE("einsum puts a repeated letter of the result on the diagonal, and sums
         std::vector<double>{0, 0});
 }
 
+TEST_CASE("einsum by its definition") {
+  host_array<double> a({2, 3, 4}), b({4, 3, 2}), c({2});
+  for (auto* x : {&a, &b, &c})
+    for (std::size_t i = 0; i < x->values.size(); ++i) x->values[i] = static_cast<double>(i % 5) - 1.5;
+  const auto y = run_kernel<ops::einsum, double>(ops::einsum_attrs{ops::pack("pqr,rqs,s->qp"), 0}, {3, 2}, a, b, c);
+  for (std::size_t p = 0; p < 2; ++p)
+    for (std::size_t q = 0; q < 3; ++q) {
+      double sum = 0;
+      for (std::size_t r = 0; r < 4; ++r)
+        for (std::size_t s = 0; s < 2; ++s)
+          sum += a.values[(p * 3 + q) * 4 + r] * b.values[(r * 3 + q) * 2 + s] * c.values[s];
+      CHECK(y.values[q * 2 + p] == doctest::Approx(sum));
+    }
+}
+
 }  // namespace
