@@ -58,7 +58,10 @@ constexpr bool named_extents() {
   static_assert(
       same<decltype(fg::conv2d<halving>(x, k3)), fg::tensor<float, batch, fg::dim{"(h+1)/2"}, fg::dim{"(w+1)/2"}, 8>>);
   static_assert(same<decltype(max_pool(x)), fg::tensor<float, batch, fg::dim{"(h)/2"}, fg::dim{"(w)/2"}, 4>>);
+  // A transposed convolution leads back to where a convolution of the same options started.
   auto back = g.variable<float, 2, 2, 3, 4>("back");
+  static_assert(same<decltype(fg::conv2d_transpose<halving>(x, back)),
+                     fg::tensor<float, batch, fg::dim{"2*h"}, fg::dim{"2*w"}, 3>>);
   static_assert(same<decltype(fg::conv2d_transpose<fg::conv{.stride = {2, 2}}>(x, back)),
                      fg::tensor<float, batch, fg::dim{"2*h"}, fg::dim{"2*w"}, 3>>);
   return true;

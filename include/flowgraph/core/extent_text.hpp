@@ -120,30 +120,56 @@ class extent_polynomial {
     r.ok_ = ok_ && o.ok_;
     return r;
   }
-  // floor(this / n): exact when n divides every coefficient, otherwise the atom "(...)/n".
+  // floor(this / n). Multiples of n are taken out; the rest is the atom "(...)/n", its coefficients between 0 and n-1
+  // and without a common factor. A floor of a floor is one floor. So every way to write an extent has one text.
   constexpr extent_polynomial floor_divided(std::int64_t n) const {
-    bool exact = true;
-    for (const extent_term& t : terms_) exact = exact && t.coefficient % n == 0;
-    extent_polynomial r;
-    r.ok_ = ok_;
-    if (exact) {
-      for (extent_term t : terms_) {
-        t.coefficient /= n;
-        r.add(t);
+    extent_polynomial whole, rest;
+    whole.ok_ = ok_;
+    std::int64_t common = n, number = 0;
+    int named = 0;
+    for (extent_term t : terms_) {
+      extent_term multiple = t;
+      multiple.coefficient = (t.coefficient - ((t.coefficient % n + n) % n)) / n;
+      t.coefficient -= n * multiple.coefficient;
+      if (multiple.coefficient != 0) whole.add(multiple);
+      if (t.coefficient == 0) continue;
+      if (t.count == 0) {
+        number = t.coefficient;
+      } else {
+        ++named;
+        common = greatest_common_divisor(common, t.coefficient);
+        rest.add(t);
       }
-      return r;
     }
+    if (named == 0) return whole;  // 0 <= number < n
+    // floor((g x + c) / (g m)) = floor((x + floor(c / g)) / m)
+    for (extent_term& t : rest.terms_) t.coefficient /= common;
+    n /= common;
+    number /= common;
+    const extent_term& only = rest.terms_[0];
+    if (named == 1 && only.coefficient == 1 && only.count == 1 && only.factors[0].chars[0] == '(') {
+      // floor((floor(p / m) + c) / n) = floor((p + c m) / (m n))
+      const std::string_view inner = only.factors[0].view();
+      const auto close = inner.rfind(")/");
+      std::int64_t m = 0;
+      for (auto k = close + 2; k < inner.size(); ++k) m = m * 10 + (inner[k] - '0');
+      extent_polynomial p(inner.substr(1, close - 1));
+      p.add(extent_polynomial(number * m), 1);
+      whole.add(p.floor_divided(m * n), 1);
+      return whole;
+    }
+    rest.add(extent_polynomial(number), 1);
     extent_text atom;
     atom.append('(');
-    atom.append(text().view());
+    atom.append(rest.text().view());
     atom.append(std::string_view(")/"));
     atom.append(n);
     extent_term t;
     t.coefficient = 1;
     t.multiply(atom.view());
-    r.ok_ = r.ok_ && !atom.too_long;
-    r.add(t);
-    return r;
+    whole.ok_ = whole.ok_ && !atom.too_long;
+    whole.add(t);
+    return whole;
   }
   constexpr extent_text text() const {
     extent_text r;
@@ -180,6 +206,9 @@ class extent_polynomial {
 
  private:
   static constexpr bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static constexpr std::int64_t greatest_common_divisor(std::int64_t a, std::int64_t b) {
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
+  }
   static constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
 
   constexpr void parse(std::string_view s) {
@@ -189,6 +218,7 @@ class extent_polynomial {
     while (i < n && ok_) {
       extent_term t;
       t.coefficient = 1;
+      extent_polynomial sums;  // the product of factors that are not one term, empty if there are none
       if (at(i) == '+' || at(i) == '-') {
         if (at(i) == '-') t.coefficient = -1;
         ++i;
@@ -221,12 +251,15 @@ class extent_polynomial {
             break;
           }
           const extent_polynomial divided = inner.floor_divided(by);
-          if (divided.terms_.size() != 1) {
-            ok_ = false;
-            break;
+          if (divided.terms_.size() <= 1) {
+            t.coefficient *= divided.terms_.empty() ? 0 : divided.terms_[0].coefficient;
+            for (int k = 0; !divided.terms_.empty() && k < divided.terms_[0].count; ++k)
+              t.multiply(divided.terms_[0].factors[k].view());
+          } else if (sums.terms_.empty()) {
+            sums = divided;
+          } else {
+            sums = sums.times(divided);
           }
-          t.coefficient *= divided.terms_[0].coefficient;
-          for (int k = 0; k < divided.terms_[0].count; ++k) t.multiply(divided.terms_[0].factors[k].view());
         } else {
           ok_ = false;
         }
@@ -234,7 +267,13 @@ class extent_polynomial {
         if (more) ++i;
       }
       if (i < n && at(i) != '+' && at(i) != '-') ok_ = false;
-      add(t);
+      if (!sums.terms_.empty()) {
+        extent_polynomial product;
+        product.add(t);
+        add(product.times(sums), 1);
+      } else {
+        add(t);
+      }
     }
     if (n == 0) ok_ = false;
   }
