@@ -77,7 +77,7 @@ T floor_div(T x, T y) {
   return std::round((x - floor_mod(x, y)) / y);
 }
 [[noreturn]] inline void divided_by_zero() {
-  throw execution_error(problem::division_by_zero, std::string(sentence(problem::division_by_zero)));
+  throw execution_error(problem::division_by_zero, sentence(problem::division_by_zero));
 }
 template <std::integral T>
 wrapped<T> floor_div(wrapped<T> x, wrapped<T> y) {
