@@ -12,10 +12,10 @@ template <int... E>
 using f32 = fg::tensor<float, E...>;
 
 constexpr fg::dim batch{"batch"};
-constexpr fg::dim h{"h"};
-constexpr fg::dim w{"w"};
+constexpr fg::dim height{"height"};
+constexpr fg::dim width{"width"};
 template <int Channels>
-using images = fg::tensor<float, batch, h, w, Channels>;
+using images = fg::tensor<float, batch, height, width, Channels>;
 
 constexpr fg::conv halving{.stride = {2, 2}, .padding = fg::same};
 constexpr fg::conv skipping{.stride = {2, 2}};
