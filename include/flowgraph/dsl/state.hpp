@@ -9,10 +9,10 @@ namespace flowgraph {
 namespace detail {
 
 template <class Op, class V, class X>
-constexpr operation update_variable(source where, const V& v, const X& value) {
+constexpr auto update_variable(source where, const V& v, const X& value) {
   if constexpr (!any_variable<V>) {
     mistake<problem::needs_variable, tensor_t<V>>();
-    return {v.graph, v.id};
+    return operation{v.graph, v.id};
   } else if constexpr (any_tensor<X>) {
     return call<Op>(where, as_tensor(v), as_tensor(value));
   } else {
@@ -24,10 +24,10 @@ constexpr operation update_variable(source where, const V& v, const X& value) {
 }
 
 template <class Op, class V, class I, class R>
-constexpr operation update_rows(source where, const V& v, const I& indices, const R& rows) {
+constexpr auto update_rows(source where, const V& v, const I& indices, const R& rows) {
   if constexpr (!any_variable<V>) {
     mistake<problem::needs_variable, tensor_t<V>>();
-    return {v.graph, v.id};
+    return operation{v.graph, v.id};
   } else {
     return call<Op>(where, as_tensor(v), as_tensor(indices), as_tensor(rows));
   }
@@ -40,29 +40,29 @@ concept tensor_or_number = any_tensor<T> || number<T>;
 
 // v = value; v += value; v -= value. The value has the variable's shape, or is one number for every element.
 template <any_tensor V, detail::tensor_or_number X>
-constexpr operation assign(const V& v, const X& value, caller where = {}) {
+constexpr auto assign(const V& v, const X& value, caller where = {}) {
   return detail::update_variable<ops::assign>(where, v, value);
 }
 template <any_tensor V, detail::tensor_or_number X>
-constexpr operation assign_add(const V& v, const X& value, caller where = {}) {
+constexpr auto assign_add(const V& v, const X& value, caller where = {}) {
   return detail::update_variable<ops::assign_add>(where, v, value);
 }
 template <any_tensor V, detail::tensor_or_number X>
-constexpr operation assign_sub(const V& v, const X& value, caller where = {}) {
+constexpr auto assign_sub(const V& v, const X& value, caller where = {}) {
   return detail::update_variable<ops::assign_sub>(where, v, value);
 }
 
 // v[indices[i]] += rows[i], and so on: rows has the shape of the indices followed by that of a row of v.
 template <any_tensor V, any_tensor I, any_tensor R>
-constexpr operation scatter_add(const V& v, const I& indices, const R& rows, caller where = {}) {
+constexpr auto scatter_add(const V& v, const I& indices, const R& rows, caller where = {}) {
   return detail::update_rows<ops::scatter_add>(where, v, indices, rows);
 }
 template <any_tensor V, any_tensor I, any_tensor R>
-constexpr operation scatter_sub(const V& v, const I& indices, const R& rows, caller where = {}) {
+constexpr auto scatter_sub(const V& v, const I& indices, const R& rows, caller where = {}) {
   return detail::update_rows<ops::scatter_sub>(where, v, indices, rows);
 }
 template <any_tensor V, any_tensor I, any_tensor R>
-constexpr operation scatter_update(const V& v, const I& indices, const R& rows, caller where = {}) {
+constexpr auto scatter_update(const V& v, const I& indices, const R& rows, caller where = {}) {
   return detail::update_rows<ops::scatter_update>(where, v, indices, rows);
 }
 

@@ -80,10 +80,10 @@ class pruner {
 
   // Feeds come first, in the caller's order, whether needed or not.
   constexpr void write_feed(int i) {
-    if (to_[i] == 0) fail(problem::fed_in_vain, i);
-    if (to_[i] > 0) fail(problem::fed_twice, i);
     const node& x = from_.nodes[i];
     if (x.type == dtype::none) fail(problem::operation_fed, i);
+    if (to_[i] == 0) fail(problem::fed_in_vain, i);
+    if (to_[i] > 0) fail(problem::fed_twice, i);
     node& y = result.graph.nodes[count_];
     y.op = &op_def_of<ops::placeholder>;
     y.shape = x.shape;

@@ -81,7 +81,7 @@ template <const auto& Model, class Plan>
 constexpr bool check_plan() {
   constexpr plan_fault fault = Plan::plan.fault;
   if constexpr (fault.why == problem::nothing_fetched) {
-    mistake<problem::nothing_fetched>();
+    mistake<fault.why>();
     return false;
   } else if constexpr (fault.why != problem::none) {
     mistake<fault.why, named<node_label<Model, fault.node>()>>();
@@ -106,14 +106,16 @@ constexpr bool check_kernels() {
 template <const auto& Model, fixed_string... Fetch, class... Feeds>
 constexpr bool check_run(std::type_identity<Feeds>...) {
   if constexpr (sizeof...(Fetch) == 0) {
-    mistake<problem::nothing_fetched>();
+    mistake<sizeof...(Fetch) == 0 ? problem::nothing_fetched : problem::none>();
     return false;
-  } else if constexpr (!check_names<Model, Fetch...>() || !check_names<Model, feed_parts<Feeds>::name...>()) {
+  } else if constexpr (!check_names<Model, Fetch..., feed_parts<Feeds>::name...>()) {
     return false;
   } else {
     using plan = static_plan<Model, node_list<Model.view().find(Fetch.view())...>,
                              node_list<Model.view().find(feed_parts<Feeds>::name.view())...>>;
-    if constexpr (!check_plan<Model, plan>() || !check_feeds<Model, Feeds...>())
+    if constexpr (!check_plan<Model, plan>())
+      return false;
+    else if constexpr (!check_feeds<Model, Feeds...>())
       return false;
     else
       return check_kernels<static_kernels<plan>>();

@@ -1,0 +1,27 @@
+// expect: feed: the data must have the shape of the tensor
+// facts: named<.*"x"
+// facts: 63
+// title: Feeding another shape
+#include <array>
+#include <flowgraph.hpp>
+#include <vector>
+namespace fg = flowgraph;
+
+inline constexpr fg::dim batch{"batch"};
+
+inline constexpr auto model = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 64>("x");
+  auto w = g.variable<float, 64, 10>("w");
+  auto y = g.name("y", matmul(x, w));
+  g.name("unused", g.placeholder<float, batch>("z") + 1);
+  g.name("train", fg::gradient_descent(0.1).minimize(reduce_mean(square(y))));
+});
+
+int main() {
+  fg::session<model> s;
+  std::vector<float> images(64);
+  // begin
+  fg::ndarray<float, 32, 63> small;
+  s.run<"y">(fg::feed<"x">(small));
+  // end
+}
