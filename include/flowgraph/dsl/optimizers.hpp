@@ -20,6 +20,12 @@ struct update_step {
   vec<int>& updates;
 
   constexpr void run(ref update) { updates.push(update.id); }
+
+  // The gradient of a table of which a step looks up some rows: their indices, and the gradient by each.
+  constexpr bool is_sparse() const { return gradient.is(op_def_of<ops::indexed_slices>); }
+  constexpr ref indices() const { return gradient.input(0); }
+  constexpr ref rows() const { return gradient.input(1); }
+
   // A variable of the same shape that the rule keeps from step to step.
   constexpr ref slot(std::string_view suffix, double initial) const {
     const auto words = words_of(ops::variable::attrs{static_cast<std::int64_t>(initializer::constant), initial, 0, 0});
@@ -96,14 +102,18 @@ struct gradient_descent {
   constexpr explicit gradient_descent(double learning_rate) : rate(learning_rate) {}
 
   constexpr problem check() const { return detail::finite_positive(rate) ? problem::none : problem::learning_rate; }
-  constexpr void update(detail::update_step& s) const { s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate)); }
+  constexpr void update(detail::update_step& s) const {
+    if (s.is_sparse()) return s.run(emit<ops::scatter_sub>(s.variable, s.indices(), s.rows() * rate));
+    s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate));
+  }
   template <any_tensor Loss>
   constexpr auto minimize(const Loss& loss, caller where = {}) const {
     return detail::minimize_checked(*this, loss, where);
   }
 };
 
-// v = momentum v + g;  w -= rate v, or with Nesterov w -= rate (g + momentum v).
+// v = momentum v + g;  w -= rate v, or with Nesterov w -= rate (g + momentum v). Moves every row of an embedding: v
+// fades, but does not stop where a step has no gradient.
 struct momentum {
   static constexpr std::string_view name = "momentum";
   double rate;
@@ -132,7 +142,8 @@ struct momentum {
   }
 };
 
-// a += g^2;  w -= rate g / (sqrt(a) + epsilon)
+// a += g^2;  w -= rate g / (sqrt(a) + epsilon). Touches only the rows of an embedding that were looked up, with the
+// same result: the others have no gradient.
 struct adagrad {
   static constexpr std::string_view name = "adagrad";
   double rate;
@@ -150,6 +161,13 @@ struct adagrad {
   }
   constexpr void update(detail::update_step& s) const {
     const ref a = s.slot("accumulator", initial);
+    if (s.is_sparse()) {
+      const ref g = emit<ops::sum_duplicates>(s.indices(), s.rows()), squares = emit<ops::square>(g);
+      const ref next = emit<ops::embedding_lookup>(a, s.indices()) + squares;
+      s.run(emit<ops::scatter_add>(a, s.indices(), squares));
+      s.run(emit<ops::scatter_sub>(s.variable, s.indices(), g * rate / (emit<ops::sqrt>(next) + epsilon)));
+      return;
+    }
     const ref next = a + emit<ops::square>(s.gradient);
     s.run(emit<ops::assign>(a, next));
     s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate / (emit<ops::sqrt>(next) + epsilon)));

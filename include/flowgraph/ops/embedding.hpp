@@ -50,6 +50,18 @@ constexpr void embedding_lookup::gradient(gradient_step& g) {
   if (g.wants(0)) g.to(0, emit_as<indexed_slices>(table.shape(), table.type(), g.in(1), g.dy()));
 }
 
+// (indices, rows) -> rows: where an index occurs several times, its first row becomes their sum and the others 0. What
+// an optimizer needs whose update is not linear in the gradient.
+struct sum_duplicates : op<sum_duplicates, "sum_duplicates"> {
+  static constexpr void infer(inference& f) {
+    require_indices(f, 0);
+    const extents &indices = f.in(0), &rows = f.in(1);
+    f.require(rows.rank >= indices.rank, problem::scatter_shape);
+    for (int i = 0; i < indices.rank && i < rows.rank; ++i) f.require(rows[i] == indices[i], problem::scatter_shape);
+    f.out(rows, f.type(1));
+  }
+};
+
 // [n, ...] instead of several leading axes: the first `leading` ones become one.
 constexpr ref flatten_leading(ref x, int leading) {
   if (leading == 1) return x;

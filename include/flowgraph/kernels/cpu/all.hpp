@@ -44,7 +44,7 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 using all_kernels = typename detail::joined<
     elementwise_list, type_list<ops::reshape, ops::identity, ops::stop_gradient>, type_list<ops::concat, ops::split>,
     type_list<ops::conv2d, ops::conv2d_input_gradient, ops::conv2d_filter_gradient>, type_list<ops::einsum>,
-    type_list<ops::embedding_lookup, ops::indexed_slices>, type_list<ops::print, ops::check>,
+    type_list<ops::embedding_lookup, ops::indexed_slices, ops::sum_duplicates>, type_list<ops::print, ops::check>,
     type_list<ops::gather, ops::gather_gradient, ops::gather_nd, ops::scatter_nd, ops::take_along_axis,
               ops::take_along_axis_gradient>,
     type_list<ops::matrix_inverse, ops::matrix_determinant, ops::cofactors, ops::cholesky, ops::solve,

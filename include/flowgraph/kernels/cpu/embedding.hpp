@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <Eigen/Core>
@@ -9,6 +10,7 @@
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/embedding.hpp>
+#include "scratch.hpp"
 
 namespace flowgraph {
 
@@ -63,6 +65,40 @@ struct cpu_kernel<ops::indexed_slices> {
     std::fill(table, table + k.out[0].size(), T(0));
     detail::for_each_row(k.in[0], k.out[0].dim(0), [&](std::int64_t i, std::int64_t row) {
       vector(table + row * n, n) += const_vector(rows + i * n, n);
+    });
+  }
+};
+
+// An open hash table from an index to the place where it first stood.
+template <>
+struct cpu_kernel<ops::sum_duplicates> {
+  using types = floating_types;
+  static constexpr int type_operand = 1;
+  template <class T>
+  static void run(const kernel_args& k) {
+    using vector = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+    using const_vector = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+    const std::int64_t count = k.in[0].size(), n = count == 0 ? 0 : k.in[1].size() / count;
+    const T* rows = k.in[1].as<const T>();
+    T* sums = k.out[0].as<T>();
+    std::uint64_t slots = 16;
+    while (slots < 2 * static_cast<std::uint64_t>(count)) slots *= 2;
+    std::int64_t* const index = detail::scratch<std::int64_t>(2 * static_cast<std::int64_t>(slots));
+    std::int64_t* const first = index + slots;
+    std::fill_n(first, slots, std::int64_t{-1});
+    detail::for_each_row(k.in[0], std::numeric_limits<std::int64_t>::max(), [&](std::int64_t i, std::int64_t row) {
+      std::uint64_t at = (static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
+      while (first[at] >= 0 && index[at] != row) at = (at + 1) & (slots - 1);
+      const const_vector from(rows + i * n, n);
+      vector to(sums + i * n, n);
+      if (first[at] < 0) {
+        index[at] = row;
+        first[at] = i;
+        to = from;
+      } else {
+        to.setZero();
+        vector(sums + first[at] * n, n) += from;
+      }
     });
   }
 };
