@@ -1,5 +1,6 @@
-// All that runs on one machine.
+// All that runs on one machine: the language (define.hpp), sessions, arrays.
 #pragma once
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
 #include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/runtime/print.hpp>
+#include <flowgraph/runtime/session.hpp>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,6 +12,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/dsl/tensor.hpp>
@@ -73,7 +75,7 @@ class ndarray {
   using element_type = T;
   using value_type = T;
   static constexpr int rank = static_cast<int>(sizeof...(Extents));
-  static constexpr const detail::shape_text& shape = detail::shape_text_of<Extents...>;
+  static constexpr const detail::shape_text& shape = detail::shape_text_of<detail::canonical<Extents>()...>;
   static constexpr bool is_static = (std::integral<decltype(Extents)> && ...);
   using dims_type = std::array<std::int64_t, sizeof...(Extents)>;
 
