@@ -1,4 +1,4 @@
-// expect: split: the extent must be a number that the parts divide
+// expect: split: the extent must be a number, which the parts make up exactly
 // facts: tensor<float, [a-z:]*dim<6>\{"batch"\}, 10>
 // title: Parts that do not divide
 #include <flowgraph/define.hpp>

@@ -29,7 +29,7 @@
   X(reshape_count, "reshape: the new shape must have as many elements as the operand") \
   X(squeeze_extent, "squeeze: only an axis of extent 1 can be removed") \
   X(concat_extents, "concat: the operands must agree in every extent but the one that is joined") \
-  X(split_extent, "split: the extent must be a number that the parts divide") \
+  X(split_extent, "split: the extent must be a number, which the parts make up exactly") \
   X(slice_bounds, "slice: begin and size must lie within the operand") \
   X(slice_stride, "strided_slice: a stride must not be 0") \
   X(needs_number, "this op needs an extent that is a number, not a name") \

@@ -74,6 +74,17 @@ constexpr auto split_by(source where, T x) {
   }
 }
 
+inline constexpr std::int64_t no_axis = -2;
+
+// The number that axis A of T has: -1 for a name, no_axis where there is no such axis.
+template <class T, int A>
+constexpr std::int64_t static_extent() {
+  if constexpr (A < -T::rank || A >= T::rank)
+    return no_axis;
+  else
+    return T::shape.number[A < 0 ? A + T::rank : A];
+}
+
 template <class Tuple>
 constexpr auto tuple_to_array(const Tuple& t) {
   return std::apply([](const auto&... x) { return std::array{x...}; }, t);
@@ -85,8 +96,10 @@ constexpr auto tuple_to_array(const Tuple& t) {
 template <int Axis, int Parts, any_tensor T>
 constexpr auto split(const T& x, caller where = {}) {
   constexpr int axis = detail::axis_of<tensor_t<T>, Axis>();
-  constexpr std::int64_t along = rank_v<T> > 0 ? tensor_t<T>::shape.number[axis] : -1;
-  if constexpr (Parts < 1 || along < 0 || along % (Parts < 1 ? 1 : Parts) != 0) {
+  constexpr std::int64_t along = detail::static_extent<tensor_t<T>, Axis>();
+  if constexpr (along == detail::no_axis) {
+    return std::array<tensor_t<T>, 1>{};
+  } else if constexpr (Parts < 1 || along < 0 || along % (Parts < 1 ? 1 : Parts) != 0) {
     detail::mistake<problem::split_extent, axes<Axis>, tensor_t<T>>();
     return std::array<tensor_t<T>, (Parts < 1 ? 1 : Parts)>{};
   } else {
@@ -101,8 +114,9 @@ template <int Axis, std::int64_t... Sizes, any_tensor T>
   requires(sizeof...(Sizes) > 0)
 constexpr auto split_sizes(const T& x, caller where = {}) {
   constexpr int axis = detail::axis_of<tensor_t<T>, Axis>();
-  if constexpr (rank_v<T> == 0 || ((Sizes < 0) || ...) || (0 + ... + Sizes) != tensor_t<T>::shape.number[axis]) {
-    detail::mistake<problem::split_extent, axes<Axis>, tensor_t<T>>();
+  constexpr std::int64_t along = detail::static_extent<tensor_t<T>, Axis>();
+  if constexpr (along == detail::no_axis || ((Sizes < 0) || ...) || (0 + ... + Sizes) != along) {
+    if constexpr (along != detail::no_axis) detail::mistake<problem::split_extent, axes<Sizes...>, tensor_t<T>>();
     return std::tuple{(static_cast<void>(Sizes), detail::as_tensor(x))...};
   } else {
     return detail::split_by<axis, Sizes...>(where, detail::as_tensor(x));
@@ -113,9 +127,9 @@ constexpr auto split_sizes(const T& x, caller where = {}) {
 template <int Axis, any_tensor T>
 constexpr auto unstack(const T& x, caller where = {}) {
   constexpr int axis = detail::axis_of<tensor_t<T>, Axis>();
-  constexpr std::int64_t along = rank_v<T> > 0 ? tensor_t<T>::shape.number[axis] : -1;
+  constexpr std::int64_t along = detail::static_extent<tensor_t<T>, Axis>();
   if constexpr (along < 1) {
-    detail::mistake<problem::needs_number, axes<Axis>, tensor_t<T>>();
+    if constexpr (along != detail::no_axis) detail::mistake<problem::needs_number, axes<Axis>, tensor_t<T>>();
     return std::array<tensor_t<T>, 1>{};
   } else {
     return std::apply([&](const auto&... part) { return std::array{squeeze<axis>(part, where)...}; },
