@@ -1,0 +1,148 @@
+// What goes wrong with feeds when the program runs, and what it says.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/runtime/session.hpp>
+
+#include "models.hpp"
+
+namespace fg = flowgraph;
+using models::batch;
+
+namespace {
+
+constexpr fg::dim time_steps{"time"};
+
+template <class Error, class F>
+std::string refusal(fg::problem why, const F& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    CHECK(e.why() == why);
+    return e.what();
+  }
+  return "no exception";
+}
+
+constexpr auto two_inputs = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 64>("x");
+  auto y = g.placeholder<std::int64_t, batch>("y");
+  g.name("sum", reduce_sum(x) + reduce_sum(cast<float>(y)));
+});
+
+constexpr auto derived = fg::define([](fg::graph& g) {
+  auto pairs = g.placeholder<float, fg::dim{"2*batch"}, 3>("pairs");
+  auto sequence = g.placeholder<float, batch, time_steps>("sequence");
+  g.name("pairs_sum", reduce_sum(pairs));
+  g.name("sequence_sum", reduce_sum(sequence));
+  g.name("joined", reduce_sum(pairs) + reduce_sum(sequence));
+});
+
+}  // namespace
+
+TEST_CASE("a feed of the wrong count or shape names itself, what it should be and what it is") {
+  fg::session<two_inputs> s;
+  const std::vector<std::int64_t> labels(32);
+  CHECK(refusal<fg::feed_error>(fg::problem::feed_extents, [&] {
+          s.run<"sum">(fg::feed<"x">(std::vector<float>(2047)), fg::feed<"y">(labels));
+        }) == "feed \"x\": expected float[batch, 64], got 2047 values");
+  CHECK(refusal<fg::feed_error>(fg::problem::feed_extents, [&] {
+          const fg::ndarray<float, batch, time_steps> x(batch(32), time_steps(63));
+          s.run<"sum">(fg::feed<"x">(x), fg::feed<"y">(labels));
+        }) == "feed \"x\": expected float[batch, 64], got float[32, 63]");
+}
+
+TEST_CASE("two feeds that disagree are both named") {
+  fg::session<two_inputs> s;
+  const auto run = [&](int rows, int labels) {
+    return s.run<"sum">(fg::feed<"x">(std::vector<float>(static_cast<std::size_t>(rows) * 64)),
+                        fg::feed<"y">(std::vector<std::int64_t>(static_cast<std::size_t>(labels))));
+  };
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_conflict, [&] { run(32, 31); }) ==
+        "\"batch\" is 32 in feed \"x\" and 31 in feed \"y\"");
+  CHECK(run(32, 32) == 0);  // the session goes on
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_conflict, [&] { run(32, 31); }) !=
+        "no exception");  // also after extents were bound
+  CHECK(run(5, 5) == 0);
+}
+
+TEST_CASE("extents made of names are solved for and checked") {
+  fg::session<derived> s;
+  CHECK(s.run<"pairs_sum">(fg::feed<"pairs">(std::vector<float>(24, 1.0f))) == 24);
+  CHECK(
+      refusal<fg::feed_error>(fg::problem::feed_extents,
+                              [&] { s.run<"pairs_sum">(fg::feed<"pairs">(std::vector<float>(9))); }) ==
+      "feed \"pairs\": expected float[2*batch, 3], got 9 values; more than one extent is unknown: feed an fg::ndarray");
+  CHECK(refusal<fg::feed_error>(fg::problem::feed_extents,
+                                [&] { s.run<"sequence_sum">(fg::feed<"sequence">(std::vector<float>(12))); }) ==
+        "feed \"sequence\": expected float[batch, time], got 12 values; more than one extent is unknown: feed an "
+        "fg::ndarray");
+  // pairs says batch, then 12 values of the sequence say time; in either order.
+  CHECK(s.run<"joined">(fg::feed<"sequence">(std::vector<float>(12, 1.0f)),
+                        fg::feed<"pairs">(std::vector<float>(24, 1.0f))) == 36);
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_conflict, [&] {
+          const fg::ndarray<float, batch, time_steps> sequence(batch(3), time_steps(4));
+          s.run<"joined">(fg::feed<"sequence">(sequence), fg::feed<"pairs">(std::vector<float>(24)));
+        }) == "\"2*batch\" is 6 in feed \"sequence\" and 8 in feed \"pairs\"");
+}
+
+TEST_CASE("a graph built at run time refuses feeds with an exception each") {
+  fg::graph g;
+  auto x = g.placeholder<float, batch, 2>("x");
+  auto y = g.name("y", x + 1);
+  auto z = g.name("z", g.placeholder<float>("other") + 1);
+  auto w = g.variable<float, 2>("w");
+  auto update = g.name("update", assign_add(w, 1));
+  fg::dynamic_session s(g);
+  const std::vector<float> values{1, 2};
+  CHECK(refusal<fg::feed_error>(fg::problem::not_fed, [&] { s.run(y); }) ==
+        "\"x\": run: a placeholder that the fetches need is not fed: float[batch, 2]");
+  CHECK(refusal<fg::feed_error>(fg::problem::fed_in_vain, [&] {
+          s.run(y, fg::feed(x, values), fg::feed("other", 1.0f));
+        }) == "\"other\": run: no fetch needs this feed: float[]");
+  CHECK(refusal<fg::feed_error>(fg::problem::fed_twice, [&] {
+          s.run(y, fg::feed(x, values), fg::feed("x", values));
+        }) == "\"x\": run: the same tensor is fed twice: float[batch, 2]");
+  CHECK(refusal<fg::feed_error>(fg::problem::operation_fed, [&] { s.run(update, fg::feed("update", values)); }) ==
+        "\"update\": run: an operation has no value and can't be fed");
+  CHECK(refusal<fg::feed_error>(fg::problem::feed_dtype, [&] {
+          s.run(y, fg::feed("x", std::vector<double>{1, 2}));
+        }) == "feed \"x\": expected float[batch, 2], got double values");
+  CHECK(refusal<fg::argument_error>(fg::problem::nothing_fetched, [&] { s.run(fg::feed(x, values)); }) ==
+        "run: name at least one tensor or operation to fetch");
+  CHECK(refusal<fg::name_error>(fg::problem::unknown_name, [&] { s.run(y, fg::feed("xx", values)); }) ==
+        "\"xx\": the model has no tensor or operation of this name; did you mean \"x\"?");
+  CHECK(refusal<fg::name_error>(fg::problem::unknown_name, [&] { s.find<float>("gradients"); }) ==
+        "\"gradients\": the model has no tensor or operation of this name; it has \"x\", \"y\", \"other\", \"z\", "
+        "\"w\", \"update\"");
+  CHECK(refusal<fg::feed_error>(fg::problem::feed_extents, [&] { s.set(w, std::vector<float>(3)); }) ==
+        "set \"w\": expected float[2], got 3 float values");
+
+  fg::graph another;
+  auto foreign = another.placeholder<float>("x");
+  CHECK(refusal<fg::graph_error>(fg::problem::different_graphs, [&] { s.run(foreign); }) ==
+        "run: a handle belongs to another graph than the session's");
+  CHECK(s.run(z, fg::feed("other", 2.0f)) == 3);
+}
+
+TEST_CASE("a named extent that nobody binds is named") {
+  fg::graph g;
+  auto zeros = g.name("zeros", g.constant<float, batch>(0));
+  fg::dynamic_session s(g);
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_unknown, [&] { s.run(zeros); }) ==
+        "\"batch\" is not bound by any feed of this step");
+}
+
+TEST_CASE("a device that the machine does not have is refused") {
+  fg::graph g;
+  auto x = g.placeholder<float>("x");
+  const auto device = g.device("/gpu:0");
+  auto y = g.name("y", relu(x));
+  fg::dynamic_session s(g);
+  CHECK(refusal<fg::plan_error>(fg::problem::no_device, [&] { s.run(y, fg::feed(x, 1.0f)); }) ==
+        "\"y\": the graph asks for a device that this session does not have: float[]: \"/gpu:0\"");
+}
