@@ -1,0 +1,56 @@
+// Named extents: arithmetic on texts and on the numbers that stand for them.
+#include <doctest/doctest.h>
+
+#include <flowgraph/core/dim.hpp>
+#include <flowgraph/core/symbols.hpp>
+
+namespace fg = flowgraph;
+using fg::detail::canonical;
+using fg::detail::evaluate_extent;
+
+inline constexpr fg::dim batch{"batch"};
+inline constexpr fg::dim steps{"time"};
+
+// One spelling, however an extent was computed.
+static_assert(canonical<2 * batch>() == fg::dim{"2*batch"});
+static_assert(canonical<batch * 2>() == fg::dim{"2*batch"});
+static_assert(canonical<batch + batch>() == fg::dim{"2*batch"});
+static_assert(canonical<steps * batch>() == fg::dim{"batch*time"});
+static_assert(canonical<steps - 1>() == fg::dim{"time-1"});
+static_assert(canonical<fg::dim{"1+time*2-time"}>() == fg::dim{"time+1"});
+static_assert(canonical<(batch + 1) * (steps - 1)>() == fg::dim{"batch*time-batch+time-1"});
+static_assert(canonical<(steps + 1) / 2>() == fg::dim{"(time+1)/2"});
+static_assert(canonical<((steps + 1) / 2 + 3) / 2>() == fg::dim{"(time+3)/4+1"}, "floors of floors are one floor");
+static_assert(canonical<(steps * 4) / 2>() == fg::dim{"2*time"}, "an exact division leaves no atom");
+static_assert(canonical<fg::dim{"(time*2)/2"}>() == fg::dim{"time"});
+static_assert(canonical<std::int64_t{7}>() == 7 && std::same_as<decltype(canonical<std::int64_t{7}>()), int>);
+
+constexpr bool numbers_stand_for_texts() {
+  fg::symbols s;
+  const fg::extent b = s.intern("batch"), t = s.intern("time");
+  return b < 0 && t < 0 && b != t && s.intern("batch") == b &&        // equal texts, equal numbers
+         s.sub(s.add(b, 3), 3) == b && s.mul(b, t) == s.mul(t, b) &&  // however computed
+         s.mul(b, 1) == b && s.sub(b, b) == 0 && s.mul(b, 0) == 0 &&  // back to plain numbers
+         s.floordiv(s.mul(b, 6), 3) == s.add(b, b) && s.text(s.mul(t, b)) == "batch*time" &&
+         s.product({3, {2, b, 5}}) == s.mul(10, b);
+}
+static_assert(numbers_stand_for_texts());
+
+constexpr auto at_3_and_4 = [](std::string_view name) -> std::int64_t {
+  return name == "batch" ? 3 : name == "time" ? 4 : -1;
+};
+static_assert(evaluate_extent("2*batch+(time+1)/2", at_3_and_4) == 8);
+static_assert(evaluate_extent("batch*time-batch+time-1", at_3_and_4) == 12);
+static_assert(evaluate_extent("((time+1)/2+3)/2", at_3_and_4) == 2);
+static_assert(evaluate_extent("width", at_3_and_4) == -1, "an unbound name has no number");
+
+TEST_CASE("what is no extent is refused") {
+  for (const char* text : {"", "+", "2*", "batch time", "a//2", "(a+1", "(a+1)/0", "a/2", "a b"})
+    CHECK_FALSE(fg::detail::extent_polynomial(text).ok());
+}
+
+TEST_CASE("a binding remembers its name") {
+  constexpr fg::binding b = batch(32);
+  CHECK(b.name == "batch");
+  CHECK(b.value == 32);
+}
