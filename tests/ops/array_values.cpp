@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <tuple>
 
 #include <flowgraph/dsl/concat.hpp>
 #include <flowgraph/dsl/fill.hpp>
 #include <flowgraph/dsl/flow.hpp>
 #include <flowgraph/dsl/slice.hpp>
 #include <flowgraph/dsl/sort.hpp>
+#include "support/derivatives.hpp"
 #include "support/op_rows.hpp"
 
 namespace fg = flowgraph;
@@ -220,4 +222,31 @@ TEST_CASE("ordering") {
   rows.row<tensor<float, 2, 2, 3>>("cumsum_negative", [](auto x) { return fg::cumsum<-1>(x); });
   rows.row<tensor<float, 2, 3, 2>>("cumsum_middle", [](auto x) { return fg::cumsum<1>(x); });
   rows.row<tensor<int, 4>>("cumsum_i32", [](auto x) { return fg::cumsum<0>(x); });
+}
+
+TEST_CASE("second derivatives pass through an op and through its gradient") {
+  using fg::testing::check_second_order, fg::edge;
+  using matrix = tensor<double, 2, 4>;
+  // Positions that depend on x, and differ from row to row.
+  const auto rows = [](auto x) { return fg::argmax<0>(x); };                                            // [4] below 2
+  const auto columns = [](auto x) { return fg::reshape<4>(fg::slice<from<0, 0>, 1, 4>(argsort(x))); };  // [4] below 4
+  check_second_order<matrix>([](auto x) { return fg::reshape<4, 2>(square(x)); });
+  check_second_order<matrix>([](auto x) { return fg::broadcast_to<3, 2, 4>(square(x)); });
+  check_second_order<matrix>([](auto x) { return fg::concat<1>(square(x), x, square(x)); });
+  check_second_order<matrix>([](auto x) { return fg::split<1, 2>(square(x))[1] * fg::split<1, 2>(x)[0]; });
+  check_second_order<matrix>([](auto x) { return fg::unstack<1>(square(x))[2]; });
+  check_second_order<matrix>([](auto x) { return fg::slice<from<1, 1>, 1, 2>(square(x)); });
+  check_second_order<matrix>(
+      [](auto x) { return fg::strided_slice<from<edge, 3>, to<edge, 0>, by<-1, -2>>(square(x)); });
+  check_second_order<matrix>([](auto x) { return fg::pad<1, 0, 0, 2>(square(x), 0.5); });
+  check_second_order<matrix>([](auto x) { return fg::tile<3, 2>(square(x)); });
+  check_second_order<matrix>([](auto x) { return fg::reverse<0, 1>(square(x)); });
+  check_second_order<matrix>([&](auto x) { return fg::gather<0>(square(x), rows(x)); });
+  check_second_order<matrix>([&](auto x) { return fg::gather<1>(square(x), columns(x)); });
+  check_second_order<matrix>([&](auto x) { return gather_nd(square(x), fg::stack<1>(rows(x), columns(x))); });
+  check_second_order<matrix>(
+      [&](auto x) { return fg::scatter_nd<2, 4>(fg::expand_dims<1>(rows(x)), fg::tile<2, 1>(square(x))); });
+  check_second_order<matrix>([](auto x) { return fg::sort<0>(square(x)); });
+  check_second_order<matrix>([](auto x) { return std::get<0>(fg::top_k<3>(square(x))); });
+  check_second_order<matrix>([](auto x) { return fg::cumsum<1>(square(x), {.exclusive = true, .reverse = true}); });
 }

@@ -152,7 +152,8 @@ bool same_numbers(const std::vector<fetched_array>& a, const std::vector<fetched
   bool same = a.size() == b.size();
   for (std::size_t i = 0; same && i < a.size(); ++i)
     same = a[i].values.size() == b[i].values.size() &&
-           std::memcmp(a[i].values.data(), b[i].values.data(), a[i].values.size() * sizeof(double)) == 0;
+           (a[i].values.empty() ||
+            std::memcmp(a[i].values.data(), b[i].values.data(), a[i].values.size() * sizeof(double)) == 0);
   return same;
 }
 
