@@ -228,8 +228,10 @@ TEST_CASE("second derivatives pass through an op and through its gradient") {
   using fg::testing::check_second_order, fg::edge;
   using matrix = tensor<double, 2, 4>;
   // Positions that depend on x, and differ from row to row.
-  const auto rows = [](auto x) { return fg::argmax<0>(x); };                                            // [4] below 2
-  const auto columns = [](auto x) { return fg::reshape<4>(fg::slice<from<0, 0>, 1, 4>(argsort(x))); };  // [4] below 4
+  const auto at_rows = [](auto x) { return fg::argmax<0>(x); };  // [4] below 2
+  const auto at_columns = [](auto x) {
+    return fg::reshape<4>(fg::slice<from<0, 0>, 1, 4>(argsort(x)));
+  };  // [4] below 4
   check_second_order<matrix>([](auto x) { return fg::reshape<4, 2>(square(x)); });
   check_second_order<matrix>([](auto x) { return fg::broadcast_to<3, 2, 4>(square(x)); });
   check_second_order<matrix>([](auto x) { return fg::concat<1>(square(x), x, square(x)); });
@@ -241,11 +243,11 @@ TEST_CASE("second derivatives pass through an op and through its gradient") {
   check_second_order<matrix>([](auto x) { return fg::pad<1, 0, 0, 2>(square(x), 0.5); });
   check_second_order<matrix>([](auto x) { return fg::tile<3, 2>(square(x)); });
   check_second_order<matrix>([](auto x) { return fg::reverse<0, 1>(square(x)); });
-  check_second_order<matrix>([&](auto x) { return fg::gather<0>(square(x), rows(x)); });
-  check_second_order<matrix>([&](auto x) { return fg::gather<1>(square(x), columns(x)); });
-  check_second_order<matrix>([&](auto x) { return gather_nd(square(x), fg::stack<1>(rows(x), columns(x))); });
+  check_second_order<matrix>([&](auto x) { return fg::gather<0>(square(x), at_rows(x)); });
+  check_second_order<matrix>([&](auto x) { return fg::gather<1>(square(x), at_columns(x)); });
+  check_second_order<matrix>([&](auto x) { return gather_nd(square(x), fg::stack<1>(at_rows(x), at_columns(x))); });
   check_second_order<matrix>(
-      [&](auto x) { return fg::scatter_nd<2, 4>(fg::expand_dims<1>(rows(x)), fg::tile<2, 1>(square(x))); });
+      [&](auto x) { return fg::scatter_nd<2, 4>(fg::expand_dims<1>(at_rows(x)), fg::tile<2, 1>(square(x))); });
   check_second_order<matrix>([](auto x) { return fg::sort<0>(square(x)); });
   check_second_order<matrix>([](auto x) { return std::get<0>(fg::top_k<3>(square(x))); });
   check_second_order<matrix>([](auto x) { return fg::cumsum<1>(square(x), {.exclusive = true, .reverse = true}); });
