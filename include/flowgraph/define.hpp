@@ -1,6 +1,7 @@
 // The half that the compiler runs: everything to write, check, differentiate and plan a graph, and nothing that
 // computes one. A header that only defines models includes this; it needs neither Eigen nor fmt.
 #pragma once
+#include <flowgraph/core/diagnostics.hpp>  // first, so that compilers show a short way to it
 #include <flowgraph/dsl/apply.hpp>
 #include <flowgraph/dsl/concat.hpp>
 #include <flowgraph/dsl/convolution.hpp>

@@ -32,7 +32,12 @@ static_assert(small.peak_bytes<"logits">(batch(32)) >= 32 * (32 + 10) * 4);
 static_assert(small.peak_bytes<"logits">(batch(32)) < small.peak_bytes<"loss", "train">(batch(32)));
 static_assert(small.peak_bytes<"logits">(batch(64)) == 2 * small.peak_bytes<"logits">(batch(32)));
 
+// Two products, a bias and a relu.
+static_assert(small.flops<"logits">(batch(8)) == 8 * (2 * 64 * 32 + 2 * 32 * 10 + 2 * 32));
+static_assert(small.flops<"train">(batch(8)) > 2 * small.flops<"logits">(batch(8)));
+
 TEST_CASE("questions that have no answer throw") {
   CHECK_THROWS_AS((void)small.peak_bytes(), fg::feed_error);
+  CHECK_THROWS_AS((void)small.flops<"loss">(), fg::feed_error);
   CHECK_THROWS_AS((void)small.peak_bytes<"nothing">(batch(1)), fg::name_error);
 }

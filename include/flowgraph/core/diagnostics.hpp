@@ -22,16 +22,28 @@ struct required;
 
 namespace detail {
 
-template <bool Wrong, class... Given>
-inline constexpr bool given = !Wrong;
+template <class... Given>
+inline constexpr bool given = false;
 
-// The deduced return type makes compilers instantiate this where it is called. With void g++ waits until it evaluates
-// the user's graph and prints a page of context; as a class clang calls everything around it invalid too.
+// mistake<P, Given...>() fails with the sentence of P. The deduced return type makes compilers instantiate it where it
+// is called: with void g++ waits until it evaluates the user's graph and prints a page of context, and as a class
+// clang calls everything around it invalid too.
+template <problem P>
+struct mistake_of;
+#define FLOWGRAPH_PROBLEM(name, sentence)       \
+  template <>                                   \
+  struct mistake_of<problem::name> {            \
+    template <class... Given>                   \
+    static constexpr auto report() {            \
+      static_assert(given<Given...>, sentence); \
+    }                                           \
+  };
+FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
+#undef FLOWGRAPH_PROBLEM
+
 template <problem P, class... Given>
 constexpr auto mistake() {
-#define FLOWGRAPH_PROBLEM(name, sentence) static_assert(given<P == problem::name, Given...>, sentence);
-  FLOWGRAPH_PROBLEMS(FLOWGRAPH_PROBLEM)
-#undef FLOWGRAPH_PROBLEM
+  mistake_of<P>::template report<Given...>();
 }
 
 }  // namespace detail

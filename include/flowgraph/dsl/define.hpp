@@ -35,12 +35,19 @@ struct model {
   constexpr std::int64_t parameters() const { return detail::count_state(view(), false); }
   // Bytes of all variables, those of optimizers included.
   constexpr std::int64_t state_bytes() const { return detail::count_state(view(), true); }
-  // Bytes a step needs beside its variables and feeds.
+  // Bytes a step needs beside its variables and feeds, all on one device.
   template <fixed_string... Fetches, std::same_as<binding>... B>
   constexpr std::int64_t peak_bytes(B... bindings) const {
     const std::string_view names[] = {Fetches.view()..., {}};
     const binding bound[] = {bindings..., {}};
     return detail::peak_bytes_of(view(), {names, sizeof...(Fetches)}, {bound, sizeof...(B)});
+  }
+  // Floating-point operations of one step.
+  template <fixed_string... Fetches, std::same_as<binding>... B>
+  constexpr std::int64_t flops(B... bindings) const {
+    const std::string_view names[] = {Fetches.view()..., {}};
+    const binding bound[] = {bindings..., {}};
+    return detail::flops_of(view(), {names, sizeof...(Fetches)}, {bound, sizeof...(B)});
   }
   // The same number on any machine for the same graph: ops, shapes, attributes, edges, devices and names.
   constexpr std::uint64_t fingerprint() const { return detail::fingerprint_of(view()); }

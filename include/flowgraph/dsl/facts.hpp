@@ -6,6 +6,7 @@
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/ops/sources.hpp>
+#include <flowgraph/passes/cost.hpp>
 #include <flowgraph/passes/pipeline.hpp>
 #include <flowgraph/plan/bind.hpp>
 
@@ -43,45 +44,20 @@ constexpr vec<int> asked_nodes(const graph_view& g, slice<std::string_view> name
   return nodes;
 }
 
-// The placeholders that these nodes need.
-constexpr vec<int> needed_placeholders(const graph_view& g, slice<int> nodes) {
-  vec<int> found;
-  vec<bool> needed(g.size());
-  for (const int n : nodes) needed[n] = true;
-  // Readers stand behind what they read, and owners behind their regions: one sweep from the back.
-  for (int i = g.size(); i-- > 0;) {
-    if (!needed.data[i]) continue;
-    const node& x = g.nodes.data[i];
-    if (x.op->id == ops::placeholder::id) found.push(i);
-    for (const int *e = g.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
-      needed.data[*e] = true;
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
-      for (const int e : g.results(r)) needed[e] = true;
-  }
-  return found;
-}
-
-// One device for each constraint that the graph states, so that the plan has all the cuts it asks for.
-constexpr vec<std::string_view> asked_devices(const graph_view& g) {
-  vec<std::string_view> devices;
-  devices.push("/cpu:0");
-  vec<bool> seen(g.texts.count);
-  for (const node& n : g.nodes) {
-    if (n.device == 0 || seen.data[n.device]) continue;
-    seen[n.device] = true;
-    devices.push(g.text(g.texts[n.device]));
-  }
-  return devices;
+constexpr std::int64_t answer_or_throw(std::int64_t answer) {
+  if (answer < 0) throw feed_error(problem::extent_unknown, "bind every named extent of the question, as in batch(32)");
+  return answer;
 }
 
 constexpr std::int64_t peak_bytes_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {
   const vec<int> nodes = asked_nodes(g, fetches);
-  const vec<int> feeds = needed_placeholders(g, nodes);
-  const vec<std::string_view> devices = asked_devices(g);
-  const plan_data p = passes::plan(g, {nodes, feeds}, devices);
-  const std::int64_t bytes = peak_bytes(p.view(), bindings);
-  if (bytes < 0) throw feed_error(problem::extent_unknown, "peak_bytes: bind every named extent, as in batch(32)");
-  return bytes;
+  const std::string_view device = "/cpu:0";
+  const plan_data p = passes::plan(g, {nodes, {}}, {&device, 1}, {.allow_unfed = true, .one_device = true});
+  return answer_or_throw(peak_bytes(p.view(), bindings));
+}
+
+constexpr std::int64_t flops_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {
+  return answer_or_throw(passes::flops(g, asked_nodes(g, fetches), bindings));
 }
 
 constexpr std::uint64_t fingerprint_of(const graph_view& g) {

@@ -56,7 +56,7 @@ constexpr operation minimize(graph_data& g, const Optimizer& optimizer, int loss
 
   vec<int> variables;
   for (int i = 0; i < size; ++i)
-    if (reached.data[i] && g.nodes.data[i].op == &op_def_of<ops::variable> && is_floating(g.nodes.data[i].type) &&
+    if (reached.data[i] && g.nodes.data[i].op->id == ops::variable::id && is_floating(g.nodes.data[i].type) &&
         ref{&g, i}.attrs<ops::variable::attrs>().trainable)
       variables.push(i);
   if (variables.empty()) g.fail(problem::no_variables, "minimize");

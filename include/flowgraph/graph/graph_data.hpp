@@ -126,13 +126,21 @@ class graph_data {
     for (int i = 0; i < n; ++i) pending_controls_.pop();
   }
 
-  // Regions. open_region, then its arguments and nodes, then close_region with its results; the owner is appended
-  // last, by append_owner, which gives it one extra input for each value that its regions captured.
-  constexpr int open_region() {
+  // Regions. An op's regions get consecutive ids: reserve_regions, then for each of them enter_region, its arguments
+  // and nodes, and close_region with its results; the owner is appended last, by append_owner, which gives it one
+  // extra input for each value that its regions captured.
+  constexpr int reserve_regions(int n) {
     region r;
     r.parent = current_region;
-    current_region = regions.push(r);
-    return current_region;
+    const int first = regions.size();
+    for (int i = 0; i < n; ++i) regions.push(r);
+    return first;
+  }
+  constexpr void enter_region(int r) { current_region = r; }
+  constexpr int open_region() {
+    const int r = reserve_regions(1);
+    enter_region(r);
+    return r;
   }
   constexpr int append_argument(int index, int shape, dtype type) {
     const std::int64_t word = index;

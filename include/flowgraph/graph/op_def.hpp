@@ -28,9 +28,14 @@ enum class trait : std::uint32_t {
   in_place = 128,        // may overwrite its first operand's buffer when that dies here
   writes_operand = 256,  // updates the variable that is its first operand
   iterates = 512,        // runs its regions again and again: the first inputs, one for each result, are carried
-  // Set by define_op for ops that have a member of this name:
+  // Set by define_op for ops that have the member. Asked instead of comparing the function with null, which is no
+  // constant expression for g++ under its sanitizers.
   shape_preserving = 1024,  // operands of one type and shape, or scalars, give that type and shape
-  update_of_equals = 2048   // an operation that is valid where all operands have one type and shape
+  update_of_equals = 2048,  // an operation that is valid where all operands have one type and shape
+  has_gradient = 4096,
+  has_simplify = 8192,
+  has_fold = 16384,
+  has_flops = 32768
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -90,10 +95,13 @@ consteval op_def define_op() {
   op_def d{.name = Op::name, .id = Op::id, .traits = Op::traits, .infer = &Op::infer};
   if constexpr (requires { Op::shape_preserving; }) d.traits = d.traits | trait::shape_preserving;
   if constexpr (requires { Op::update_of_equals; }) d.traits = d.traits | trait::update_of_equals;
-  if constexpr (requires(gradient_step& g) { Op::gradient(g); }) d.gradient = &Op::gradient;
-  if constexpr (requires(rewriter& r) { Op::simplify(r); }) d.simplify = &Op::simplify;
-  if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold;
-  if constexpr (requires(const cost_query& q) { Op::flops(q); }) d.flops = &Op::flops;
+  if constexpr (requires(gradient_step& g) { Op::gradient(g); })
+    d.gradient = &Op::gradient, d.traits = d.traits | trait::has_gradient;
+  if constexpr (requires(rewriter& r) { Op::simplify(r); })
+    d.simplify = &Op::simplify, d.traits = d.traits | trait::has_simplify;
+  if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold, d.traits = d.traits | trait::has_fold;
+  if constexpr (requires(const cost_query& q) { Op::flops(q); })
+    d.flops = &Op::flops, d.traits = d.traits | trait::has_flops;
   if constexpr (requires(const kernel_args& k) { Op::run(k); }) d.kernel = &Op::run;
   return d;
 }

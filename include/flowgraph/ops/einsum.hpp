@@ -121,7 +121,7 @@ constexpr ref emit_einsum(const einsum_equation& e, const ref* operands) {
 
 // The cheaper form of a node that is a part of a larger one: the pass asks only for the whole.
 constexpr ref simplified(ref x) {
-  while (x.get().op->simplify != nullptr) {
+  while (x.get().op->is(trait::has_simplify)) {
     rewriter again(*x.graph, x.id);
     const int next = x.get().op->simplify(again);
     if (next == rewriter::keep) break;

@@ -30,8 +30,11 @@ constexpr int cse(draft& d) {
       if (t & bits(trait::writes_operand)) value[outside(g.view(), *e)] = n + writes++;
       continue;
     }
-    std::uint64_t h = x.op->id ^ static_cast<std::uint64_t>(x.shape) << 32 ^ static_cast<std::uint64_t>(x.type) << 56;
-    h = (h ^ static_cast<std::uint64_t>(x.region) ^ static_cast<std::uint64_t>(x.device) << 32) * factor;
+    std::uint64_t h = (x.op->id ^ static_cast<std::uint64_t>(x.region) ^ static_cast<std::uint64_t>(x.shape) << 32 ^
+                       static_cast<std::uint64_t>(x.device) << 48 ^ static_cast<std::uint64_t>(x.type) << 60) *
+                      factor;
+    if (x.region != 0)  // a variable that enters a region changes there like anywhere
+      for (const int* k = e; k != inputs_end; ++k) value[*k] = value[outside(g.view(), *k)];
     if (t & bits(trait::commutative) && value[e[0]] > value[e[1]]) {
       h = (h ^ static_cast<std::uint64_t>(value[e[1]])) * factor, h ^= h >> 29;
       h = (h ^ static_cast<std::uint64_t>(value[e[0]])) * factor, h ^= h >> 29;
@@ -45,6 +48,9 @@ constexpr int cse(draft& d) {
     if (found < 0) continue;
     to[i] = found + 1;
     ++changed;
+    if (x.outputs <= 1) continue;
+    for (int k = 1; k <= x.outputs; ++k) to[i + k] = found + k + 1;
+    i += x.outputs;
   }
   if (changed == 0) return 0;
   for (const region& r : g.regions)

@@ -29,13 +29,28 @@ struct draft {
   constexpr draft_view view() const { return {graph.view(), model, fetches, feeds}; }
 };
 
+// Shapes and symbols with their ids, so that what refers to them needs no change.
+constexpr void copy_shapes(graph_data& to, const graph_view& from) {
+  for (const symbol& s : from.symbol_entries)
+    to.symbols.intern({from.symbol_chars.data + s.text, static_cast<unsigned>(s.length)});
+  for (int i = 1; i < from.shapes.count; ++i) to.intern_shape(from.shape(i));
+}
+
 // Traits are asked for once or more per node and pass: as bits they cost the constant evaluator no call.
 constexpr unsigned bits(trait t) { return static_cast<unsigned>(t); }
 
+// Does input k of an owner enter its regions unchanged? What a loop carries does not.
+constexpr bool enters_unchanged(const node& owner, int k) {
+  return !owner.op->is(trait::iterates) || k >= owner.outputs;
+}
+
 // The variable, or whatever else it is, that a node in a region stands for.
 constexpr int outside(const graph_view& g, int id) {
-  while (g.nodes.data[id].op->id == ops::argument::id)
-    id = g.inputs(g.regions[g.nodes[id].region].owner)[static_cast<int>(g.attrs(id)[0])];
+  while (g.nodes.data[id].op->id == ops::argument::id) {
+    const int owner = g.regions[g.nodes[id].region].owner, k = static_cast<int>(g.attrs(id)[0]);
+    if (!enters_unchanged(g.nodes[owner], k)) break;
+    id = g.inputs(owner)[k];
+  }
   return id;
 }
 

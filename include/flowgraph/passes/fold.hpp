@@ -47,7 +47,7 @@ constexpr int fold(draft& d) {
     node& x = nodes[i];
     const op_def& op = *x.op;
     const bool view = bits(op.traits) & bits(trait::view);
-    if ((op.fold == nullptr && !view) || x.n_inputs == 0 || x.n_inputs > most || x.n_control != 0) continue;
+    if ((!op.is(trait::has_fold) && !view) || x.n_inputs == 0 || x.n_inputs > most || x.n_control != 0) continue;
     if (nodes[edges[x.inputs]].op->id != ops::constant::id) continue;
     double in[most]{};
     bool known = true;

@@ -39,7 +39,10 @@ constexpr fusion fuse(const draft_view& d, detail::slice<int> devices) {
                    devices.data[i] == devices.data[into.root] && into.size < max_program_steps &&
                    operand_counts.data[group] + x.n_inputs - 1 <= max_program_operands;
       // It would run where the root does: not if a variable it reads changes before.
-      for (const int* k = e; k != end && joins; ++k) joins = next_write[*k] == 0 || next_write[*k] > into.root;
+      for (const int* k = e; k != end && joins; ++k) {
+        const int write = next_write[x.region == 0 ? *k : outside(g, *k)];
+        joins = write == 0 || write > into.root;
+      }
       if (!joins) group = 0;
     }
     if (group <= 0) {

@@ -37,7 +37,7 @@ constexpr void gradient(graph_data& g, int loss, const int* xs, int n, int* resu
   for (int i = loss; i >= lowest; --i) {
     if (!wanted.data[i]) continue;
     const node x = g.nodes.data[i];
-    if (x.n_inputs == 0 || x.op == &op_def_of<ops::output>) continue;
+    if (x.n_inputs == 0 || x.op->id == ops::output::id) continue;
     const int* dy = sums.data + i;
     if (x.outputs > 1) {
       ++dy;
@@ -51,7 +51,7 @@ constexpr void gradient(graph_data& g, int loss, const int* xs, int n, int* resu
     const int* in = g.edges.data + x.inputs;
     for (int k = 0; k < x.n_inputs && !to_inputs; ++k) to_inputs = wanted.data[in[k]];
     if (!to_inputs || x.op->is(trait::zero_gradient)) continue;
-    if (x.op->gradient == nullptr) {
+    if (!x.op->is(trait::has_gradient)) {
       g.where = g.origins[i].where;
       g.fail(problem::no_gradient, x.op->name);
       continue;

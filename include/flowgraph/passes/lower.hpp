@@ -227,6 +227,13 @@ class lowering {
   int count_ = 0, operands_ = 0;
 };
 
+constexpr void name_devices(plan_data& p, detail::slice<std::string_view> devices) {
+  for (const std::string_view name : devices) {
+    const int length = static_cast<int>(name.size());
+    p.devices.push({p.chars.append(name.data(), length), length});
+  }
+}
+
 // devices: of each node, the index of its device.
 constexpr lowered lower(const draft_view& d, detail::slice<int> devices, const locations& l, const fusion& f,
                         detail::slice<int> sequence) {

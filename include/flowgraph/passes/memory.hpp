@@ -158,7 +158,8 @@ class memory_planner {
   constexpr int take_near(int wanted) {
     const size_class& want = classes_[wanted];
     int best = 0, tried = 0;
-    for (int c = first_of(want); c != 0 && tried < most_tried; c = classes_[c].next, ++tried) {
+    for (int c = class_ids_.find(family(want.by, want.device)); c != 0 && tried < most_tried;
+         c = classes_[c].next, ++tried) {
       const size_class& x = classes_[c];
       if (x.head == 0 || x.bytes > want.bytes * near || want.bytes > x.bytes * near) continue;
       const size_class& y = classes_[best];
@@ -189,18 +190,19 @@ class memory_planner {
   constexpr int find_class(int shape, dtype type, int device) {
     const shape_size& size = size_of_shape(shape);
     const std::int64_t bytes = size.count * size_of(type);
-    std::uint64_t family = detail::mix(static_cast<std::uint64_t>(size.by), static_cast<unsigned>(device));
-    const std::uint64_t key = detail::mix(family, static_cast<std::uint64_t>(bytes));
+    const std::uint64_t near_key = family(size.by, device),
+                        key = detail::mix(near_key, static_cast<std::uint64_t>(bytes));
     int found = class_ids_.find(key);
     if (found >= 0) return found;
-    const int first = class_ids_.find(~family);
+    const int first = class_ids_.find(near_key);
     found = classes_.push({bytes, size.by, device, 0, first < 0 ? 0 : first});
     class_ids_.set(key, found);
-    class_ids_.set(~family, found);
+    class_ids_.set(near_key, found);
     return found;
   }
-  constexpr int first_of(const size_class& c) const {
-    return class_ids_.find(~detail::mix(static_cast<std::uint64_t>(c.by), static_cast<unsigned>(c.device)));
+  // The key of all sizes with one symbolic part on one device.
+  static constexpr std::uint64_t family(extent by, int device) {
+    return detail::mix(detail::mix(1, static_cast<std::uint64_t>(by)), static_cast<std::uint64_t>(device));
   }
 
   constexpr const shape_size& size_of_shape(int shape) {

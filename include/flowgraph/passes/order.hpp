@@ -43,7 +43,9 @@ class orderer {
     const int n = g_.size();
     eager_ = detail::vec<bool>(n);
     detail::vec<bool> storage(n);
+    reads_ = detail::vec<int>(n);
     bool *eager = eager_.data, *late = storage.data;  // late: has a reader that is not eager
+    int* reads = reads_.data;
     const int* edges = g_.edges.data;
     for (const int f : fetches) late[f] = true;
     for (int i = n; i-- > 0;) {
@@ -51,8 +53,11 @@ class orderer {
       const unsigned t = bits(x.op->traits);
       eager[i] = x.region == 0 && ((t & bits(trait::writes_operand)) ||
                                    ((t & (bits(trait::elementwise) | bits(trait::view))) && !late[i]));
-      if (!eager[i])
-        for (const int *e = edges + x.inputs, *end = e + x.n_inputs; e != end; ++e) late[*e] = true;
+      const int *e = edges + x.inputs, *end = e + x.n_inputs;
+      if (eager[i])
+        for (; e != end; ++e) ++reads[*e];
+      else
+        for (; e != end; ++e) late[*e] = true;
     }
   }
 
@@ -92,11 +97,12 @@ class orderer {
       }
       when[i] = t;
       if (t == 0 && i != 0 && !(bits(x.op->traits) & bits(trait::writes_operand))) {
-        for (const int e : g_.inputs(i)) ++waiting_readers_[e];
+        if (waits(i))
+          for (const int e : g_.inputs(i)) ++waiting_readers_[e];
         continue;
       }
       for (const int *e = edges + x.inputs, *end = e + x.n_inputs; e != end; ++e)
-        if (when[*e] == 0 && eager[*e]) follow(*e, t);
+        if (when[*e] == 0 && eager[*e] && reads_.data[*e] == 1) follow(*e, t);
       if (group[i] == 0)
         for (const int *e = edges + x.inputs, *end = e + x.n_inputs; e != end; ++e) {
           if (read[*e] < t) read[*e] = t;
@@ -107,8 +113,9 @@ class orderer {
         if (owner == i) when[v] = read[v] = t;
     }
   }
-  // Work on state and constants alone could run at once, but its memory would then wait: it runs when its first
+  // Work on state and constants alone could run at once, but its memory would then wait: it runs when its only
   // reader does, unless what it reads changes before.
+  constexpr bool waits(int i) const { return eager_.data[i] && when_.data[i] == 0 && reads_.data[i] == 1; }
   constexpr void follow(int i, int t) {
     if (i < held_) return;
     when_[i] = t;
@@ -116,7 +123,7 @@ class orderer {
     for (const int e : g_.inputs(i)) {
       --waiting_readers_[e];
       if (read_[e] < t) read_[e] = t;
-      if (when_[e] == 0 && eager_[e]) follow(e, t);
+      if (waits(e)) follow(e, t);
     }
   }
   // Members read when their root runs.
@@ -161,6 +168,7 @@ class orderer {
   const fusion& fusion_;
   detail::vec<int> next_, head_, region_head_;  // lists of nodes, as id + 1
   detail::vec<bool> eager_, made_;
+  detail::vec<int> reads_;        // of each node: how many eager ones read it
   detail::vec<int> when_, read_;      // of a variable: when it was last written, last accessed
   detail::vec<int> waiting_readers_;  // of a variable: readers that may still follow theirs
   int held_ = 0;                      // nodes before this one don't follow any more

@@ -1,11 +1,12 @@
-// The way from a model to a plan. Read this page first: one line for each pass, and why it stands where it does.
+// The way from a model to a plan. Read this page first: a line for each pass, and why it stands where it does.
 #pragma once
+#include <flowgraph/graph/verify.hpp>
 #include "cse.hpp"
 #include "depend.hpp"
 #include "fold.hpp"
 #include "fuse.hpp"
 #include "memory.hpp"
-#include "place.hpp"
+#include "partition.hpp"
 #include "simplify.hpp"
 
 namespace flowgraph::passes {
@@ -15,40 +16,77 @@ struct options {
   bool simplify = true;
   bool cse = true;
   bool fuse = true;
+  bool verify = false;       // the graph is checked after every pass that changes it
   bool allow_unfed = false;  // placeholders that nobody feeds count as fed: for facts about a model
   bool one_device = false;   // constraints don't matter, everything is on the first device
 };
 
-constexpr plan_data plan(const graph_view& model, const signature& s, detail::slice<std::string_view> devices,
-                         const options& o = {}) {
+// Hears of every pass when it is done: its name, what it changed, what it left. See pass_log.hpp.
+struct no_log {
+  constexpr void operator()(std::string_view, int, const draft_view&, detail::slice<int> = {},
+                            const fusion& = {}) const {}
+};
+
+// What a step computes, on no device in particular.
+template <class Log = no_log>
+constexpr draft optimise(const graph_view& model, const signature& s, const options& o = {}, const Log& log = {}) {
+  draft d = prune(model, s, o.allow_unfed);  // first: nothing else should spend time on what is not needed
+  const auto done = [&](std::string_view pass, int changed) {
+    log(pass, changed, d.view());
+    if (!o.verify || d.fault.why != problem::none) return;
+    const graph_fault f = verify(d.graph.view());
+    if (f.why != problem::none) d.fault = {f.why, d.model[f.node]};
+  };
+  done("prune", model.size() - d.graph.size());
+  if (d.fault.why != problem::none) return d;
+  const int folded = o.fold ? fold(d) : 0;  // before simplify, whose rules look for constants
+  done("fold", folded);
+  const int replaced = o.simplify ? simplify(d) : 0;  // before cse, so that equal things look equal
+  done("simplify", replaced);
+  const int merged = o.cse ? cse(d) : 0;
+  done("cse", merged);
+  const int before = d.graph.size();
+  if (folded + replaced + merged != 0) prune(d);  // what they left must not be placed, counted as a reader, or run
+  done("prune", before - d.graph.size());
+  return d;
+}
+
+// What devices do for it, and when.
+template <class Log = no_log>
+constexpr plan_data schedule(draft_view d, const graph_view& model, detail::slice<std::string_view> devices,
+                             const options& o = {}, const Log& log = {}) {
   plan_data result;
-  draft d = prune(model, s, o.allow_unfed);
-  result.fault = d.fault;
-  if (result.fault.why != problem::none) return result;
-  int changed = 0;
-  if (o.fold) changed += fold(d);
-  if (o.simplify) changed += simplify(d);
-  if (o.cse) changed += cse(d);
-  if (changed != 0) prune(d);
-  placement on;
-  if (o.one_device)
-    on.device = detail::vec<int>(d.graph.size());
-  else
-    on = place(d.view(), model, devices);
+  placement on = place(d, model, devices, o.one_device);
+  log("place", 0, d, on.device);
   result.fault = on.fault;
   if (result.fault.why != problem::none) return result;
+  draft cut;
+  if (partition(d, on, cut)) d = cut.view();  // before fuse: no instruction spans devices
+  log("partition", cut.graph.size(), d, on.device);
   fusion together = no_fusion(d.graph.size());
-  if (o.fuse) together = fuse(d.view(), on.device);
-  const locations where = locate(d.view());
-  const detail::vec<int> sequence = order(d.view(), where, together);
-  lowered l = lower(d.view(), on.device, where, together, sequence);
+  if (o.fuse) together = fuse(d, on.device);  // before order, which moves whole groups
+  log("fuse", together.groups.size() - 1, d, on.device, together);
+  const locations where = locate(d);
+  const detail::vec<int> sequence = order(d, where, together);  // before memory: it decides who lives at the same time
+  lowered l = lower(d, on.device, where, together, sequence);
   memory(l.plan, d.graph.size());
-  for (const std::string_view name : devices) {
-    l.plan.devices.push({l.plan.chars.size(), static_cast<int>(name.size())});
-    for (const char c : name) l.plan.chars.push(c);
-  }
-  depend(l.plan, l.controls);
+  name_devices(l.plan, devices);
+  depend(l.plan, l.controls);  // last: memory that is reused makes instructions wait, too
   result = static_cast<plan_data&&>(l.plan);
+  return result;
+}
+
+// A plan for one signature on these devices; the same at compile time and at run time. Its fault says why there is
+// none.
+template <class Log = no_log>
+constexpr plan_data plan(const graph_view& model, const signature& s, detail::slice<std::string_view> devices,
+                         const options& o = {}, const Log& log = {}) {
+  const draft d = optimise(model, s, o, log);
+  plan_data result;
+  if (d.fault.why == problem::none)
+    result = schedule(d.view(), model, devices, o, log);
+  else
+    result.fault = d.fault;
   return result;
 }
 

@@ -1,6 +1,6 @@
 // Which device runs each node. A node's constraint decides: the first device in the list that it matches. An update
 // goes to its variable, a node of a region without a constraint to the region's owner, everything else without one
-// to the first device.
+// to the first device. What enters a region is there where the owner is; a variable stays where it is.
 #pragma once
 #include <flowgraph/graph/device.hpp>
 #include "prune.hpp"
@@ -12,12 +12,21 @@ struct placement {
   plan_fault fault;         // no_device, and the model's node that asks for it
 };
 
-// texts: the model, whose texts the constraints are.
-constexpr placement place(const draft_view& d, const graph_view& model, detail::slice<std::string_view> devices) {
+constexpr int place_argument(const graph_view& g, int i, const int* device, const detail::vec<int>& by_region) {
+  const int r = g.nodes[i].region, k = static_cast<int>(g.attrs(i)[0]);
+  const int inside = g.inputs(g.regions[r].owner)[k], source = outside(g, inside);
+  const bool stays = enters_unchanged(g.nodes[g.regions[r].owner], k) && g.nodes[source].op->id == ops::variable::id;
+  return stays ? device[source] : by_region[r];
+}
+
+// The model has the texts of the constraints. one_device: they don't matter.
+constexpr placement place(const draft_view& d, const graph_view& model, detail::slice<std::string_view> devices,
+                          bool one_device = false) {
   const graph_view& g = d.graph;
   const int n = g.size();
   placement p;
   p.device = detail::vec<int>(n);
+  if (one_device) return p;
   int* device = p.device.data;
   detail::vec<int> by_text(model.texts.size());  // device + 1 for each constraint; 0: not looked up yet
   detail::vec<int> by_region(g.regions.size());
@@ -45,6 +54,7 @@ constexpr placement place(const draft_view& d, const graph_view& model, detail::
     else if (x.device != 0 || x.region != 0)
       device[i] = match(x.device, i, by_region[x.region]);
     if (x.op->id == ops::output::id) device[i] = device[g.edges.data[x.inputs]];
+    if (x.op->id == ops::argument::id) device[i] = place_argument(g, i, device, by_region);
   }
   return p;
 }

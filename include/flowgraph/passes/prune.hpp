@@ -68,9 +68,7 @@ class pruner {
 
   constexpr void copy_tables(int n_feeds) {
     graph_data& g = result.graph;
-    for (const symbol& s : from_.symbol_entries)
-      g.symbols.intern({from_.symbol_chars.data + s.text, static_cast<unsigned>(s.length)});
-    for (int i = 1; i < from_.shapes.size(); ++i) g.intern_shape(from_.shape(i));
+    copy_shapes(g, from_);
     g.nodes = detail::vec<node>(count_ + n_feeds);
     g.edges = detail::vec<int>(edges_);
     g.words = detail::vec<std::int64_t>(words_);

@@ -10,7 +10,9 @@ class simplifier {
     const int n = g_.nodes.count;
     for (int i = 0; i < n; ++i) {
       if (changed != 0) rewire(g_.nodes.data[i]);
-      if (g_.nodes.data[i].op->simplify != nullptr && g_.nodes.data[i].n_control == 0) ask(i);
+      if (g_.nodes.data[i].op->is(trait::has_simplify) && g_.nodes.data[i].n_control == 0 &&
+          g_.nodes.data[i].outputs == 1)
+        ask(i);
     }
     if (changed == 0) return;
     for (const region& r : g_.regions)
@@ -37,7 +39,7 @@ class simplifier {
     int found = g_.nodes.data[i].op->simplify(r);
     if (found == rewriter::keep) return;
     // A new node may have a cheaper form itself.
-    while (found >= before && g_.nodes[found].op->simplify != nullptr) {
+    while (found >= before && g_.nodes[found].op->is(trait::has_simplify)) {
       rewriter again(g_, found);
       const int next = g_.nodes[found].op->simplify(again);
       if (next == rewriter::keep) break;

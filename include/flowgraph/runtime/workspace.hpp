@@ -149,7 +149,7 @@ class workspace {
         continue;
       }
       const array_view& out = views[x.n_operands];
-      if (x.program != 0 || x.op->flops == nullptr) {
+      if (x.program != 0 || !x.op->is(trait::has_flops)) {
         sum += out.size() * (x.program != 0 ? p.programs[x.program].n_steps : 1);
         continue;
       }
