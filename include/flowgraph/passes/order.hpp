@@ -168,7 +168,7 @@ class orderer {
   const fusion& fusion_;
   detail::vec<int> next_, head_, region_head_;  // lists of nodes, as id + 1
   detail::vec<bool> eager_, made_;
-  detail::vec<int> reads_;        // of each node: how many eager ones read it
+  detail::vec<int> reads_;            // of each node: how many eager ones read it
   detail::vec<int> when_, read_;      // of a variable: when it was last written, last accessed
   detail::vec<int> waiting_readers_;  // of a variable: readers that may still follow theirs
   int held_ = 0;                      // nodes before this one don't follow any more

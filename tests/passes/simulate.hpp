@@ -1,0 +1,247 @@
+// Runs graphs and plans without kernels: a value is a hash of how it was computed. A graph runs node by node as it was
+// written; a plan runs in any order that its dependencies allow. Both must see the same values.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <flowgraph/passes/pipeline.hpp>
+#include "regions.hpp"
+
+namespace simulation {
+
+namespace fg = flowgraph;
+using value = std::uint64_t;
+
+inline value feed_value(int node) { return fg::detail::mix(0xFEED, static_cast<value>(node)); }
+inline value variable_value(int node) { return fg::detail::mix(0x5EED, static_cast<value>(node)); }
+
+// What an op gives from these operands; the k-th result of several.
+inline value compute(const fg::op_def& op, const std::vector<value>& in, fg::detail::slice<std::int64_t> words,
+                     int result = 0) {
+  if (op.is(fg::trait::view)) return in[0];
+  value h = op.id + static_cast<value>(result);
+  for (const std::int64_t w : words) h = fg::detail::mix(h, static_cast<value>(w));
+  value sum = 0;
+  for (const value v : in) {
+    if (op.is(fg::trait::commutative))
+      sum += fg::detail::mix(0, v);
+    else
+      h = fg::detail::mix(h, v);
+  }
+  return fg::detail::mix(h, sum);
+}
+
+inline bool truth(value v) { return v & 1; }
+inline constexpr int most_turns = 3;
+
+struct outcome {
+  std::vector<value> fetches;
+  std::map<int, value> variables;  // by node of the model
+  std::vector<value> notes;        // in the order they were made
+};
+
+// The graph as it was written: what the fetches need, in order of creation.
+class graph_run {
+ public:
+  graph_run(const fg::graph_view& g, const std::vector<int>& fetches)
+      : g_(g),
+        needed_(size(g.size())),
+        at_(size(g.size())) {
+    for (const int f : fetches) need(f);
+    for (int i = 0; i < g.size(); ++i)
+      if (is_variable(i)) result.variables[i] = variable_value(i);
+    run(0);
+    for (const int f : fetches) result.fetches.push_back(is_variable(f) ? result.variables[f] : at_[size(f)]);
+    for (auto it = result.variables.begin(); it != result.variables.end();)
+      it = needed_[size(it->first)] ? std::next(it) : result.variables.erase(it);
+  }
+  outcome result;
+
+ private:
+  static std::size_t size(int i) { return static_cast<std::size_t>(i); }
+  bool is_variable(int i) const { return g_.nodes[i].op->id == fg::ops::variable::id; }
+
+  void need(int i) {
+    if (needed_[size(i)]) return;
+    needed_[size(i)] = true;
+    for (const int e : g_.inputs(i)) need(e);
+    for (const int e : g_.controls(i)) need(e);
+    const fg::node& x = g_.nodes[i];
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
+      for (const int e : g_.results(r)) need(e);
+  }
+
+  value read(int i) {
+    const int source = fg::passes::outside(g_, i);
+    return is_variable(source) ? result.variables[source] : at_[size(i)];
+  }
+
+  void run(int region) {
+    for (int i = 0; i < g_.size(); ++i)
+      if (g_.nodes[i].region == region && needed_[size(i)]) run_node(i);
+  }
+  void run_node(int i) {
+    const fg::node& x = g_.nodes[i];
+    if (x.op->id == fg::ops::argument::id || is_variable(i)) return;
+    if (x.op->id == fg::ops::placeholder::id) {
+      at_[size(i)] = feed_value(i);
+      return;
+    }
+    if (x.op->id == fg::ops::output::id) {
+      at_[size(i)] = several_[size(static_cast<int>(g_.attrs(i)[0]))];
+      return;
+    }
+    std::vector<value> in;
+    for (const int e : g_.inputs(i)) in.push_back(read(e));
+    if (x.op->id == test_ops::choose::id) {
+      const int r = x.first_region + (truth(in[0]) ? 0 : 1);
+      bind(i, in);
+      run(r);
+      at_[size(i)] = read(g_.results(r)[0]);
+    } else if (x.op->id == test_ops::repeat::id) {
+      for (int turn = 0; turn < most_turns; ++turn) {
+        bind(i, in);
+        run(x.first_region);
+        if (!truth(read(g_.results(x.first_region)[0]))) break;
+        run(x.first_region + 1);
+        in[0] = read(g_.results(x.first_region + 1)[0]);
+      }
+      at_[size(i)] = in[0];
+    } else if (x.op->is(fg::trait::writes_operand)) {
+      result.variables[fg::passes::outside(g_, g_.inputs(i)[0])] = compute(*x.op, in, g_.attrs(i));
+    } else {
+      if (x.op->id == test_ops::note::id) result.notes.push_back(in[0]);
+      several_.clear();
+      for (int k = 0; k < x.outputs; ++k) several_.push_back(compute(*x.op, in, g_.attrs(i), k));
+      if (x.outputs == 1) at_[size(i)] = several_[0];
+    }
+  }
+  void bind(int owner, const std::vector<value>& in) {
+    const fg::node& x = g_.nodes[owner];
+    for (int i = 0; i < owner; ++i)
+      if (g_.nodes[i].op->id == fg::ops::argument::id && g_.nodes[i].region >= x.first_region &&
+          g_.nodes[i].region < x.first_region + x.n_regions)
+        at_[size(i)] = in[size(static_cast<int>(g_.attrs(i)[0]))];
+  }
+
+  const fg::graph_view& g_;
+  std::vector<bool> needed_;
+  std::vector<value> at_;
+  std::vector<value> several_;
+};
+
+// A plan, in a random order that its dependencies allow; without a generator in its serial order.
+class plan_run {
+ public:
+  plan_run(const fg::plan_view& p, std::mt19937* random)
+      : p_(p),
+        random_(random),
+        slots_(static_cast<std::size_t>(p.slots.size()), 0xDEAD) {
+    for (const fg::variable_use& v : p.variables) variables_.push_back(variable_value(v.node));
+    run(0);
+    for (const fg::operand& o : p.fetches) result.fetches.push_back(o.where == fg::storage::none ? 0 : read(o));
+    for (int i = 0; i < p.variables.size(); ++i)
+      result.variables[p.variables[i].node] = variables_[static_cast<std::size_t>(i)];
+  }
+  outcome result;
+
+ private:
+  value read(const fg::operand& o) const {
+    const auto i = static_cast<std::size_t>(o.index);
+    switch (o.where) {
+      case fg::storage::slot:
+        return slots_[i];
+      case fg::storage::variable:
+        return variables_[i];
+      case fg::storage::feed:
+        return feed_value(p_.feeds[o.index].node);
+      case fg::storage::constant: {
+        const auto word = std::bit_cast<std::int64_t>(p_.constants[o.index].value);
+        return compute(fg::op_def_of<fg::ops::constant>, {}, {&word, 1});
+      }
+      case fg::storage::literal: {
+        const fg::literal_use& l = p_.literals[o.index];
+        return compute(fg::op_def_of<fg::ops::literal>, {}, {p_.words.data + l.words, l.n_words});
+      }
+      default:
+        return 0;
+    }
+  }
+  void write(const fg::operand& o, value v) { slots_[static_cast<std::size_t>(o.index)] = v; }
+
+  void run(int region) {
+    const fg::plan_region& r = p_.regions[region];
+    std::map<int, int> waits;
+    std::vector<int> ready;
+    int left = 0;
+    for (int i = r.first; i < r.first + r.count; ++i) {
+      if (p_.instructions[i].region != region) continue;
+      ++left;
+      waits[i] = p_.instructions[i].predecessors;
+      if (waits[i] == 0) ready.push_back(i);
+    }
+    for (; !ready.empty(); --left) {
+      const std::size_t k =
+          random_ ? (*random_)() % ready.size()
+                  : static_cast<std::size_t>(std::min_element(ready.begin(), ready.end()) - ready.begin());
+      const int i = ready[k];
+      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(k));
+      execute(p_.instructions[i]);
+      for (const int next : p_.next(p_.instructions[i]))
+        if (--waits.at(next) == 0) ready.push_back(next);
+    }
+    if (left != 0) throw std::logic_error("instructions wait for each other");
+  }
+
+  void execute(const fg::instruction& x) {
+    std::vector<value> in;
+    for (const fg::operand& o : p_.inputs(x)) in.push_back(read(o));
+    const auto out = p_.outputs(x);
+    if (x.program != 0) {
+      std::vector<value> steps;
+      for (const fg::program_step& s : p_.steps_of(p_.programs[x.program])) {
+        std::vector<value> operands;
+        for (int k = 0; k < s.n_inputs; ++k) {
+          const int r = p_.registers[s.inputs + k];
+          operands.push_back(r >= 0 ? steps[static_cast<std::size_t>(r)] : in[static_cast<std::size_t>(-1 - r)]);
+        }
+        steps.push_back(compute(*s.op, operands, {p_.words.data + s.attrs, s.n_attrs}));
+      }
+      write(out[0], steps.back());
+    } else if (x.op->id == fg::ops::send::id) {
+      channels_[p_.attrs(x)[0]] = in.empty() ? 0 : in[0];
+    } else if (x.op->id == fg::ops::recv::id) {
+      const value v = channels_.at(p_.attrs(x)[0]);
+      if (out.size() > 0) write(out[0], v);
+    } else if (x.op->id == test_ops::choose::id) {
+      const int r = x.first_region + (truth(in[0]) ? 0 : 1);
+      run(r);
+      write(out[0], read(p_.results(p_.regions[r])[0]));
+    } else if (x.op->id == test_ops::repeat::id) {
+      const fg::operand state = p_.carried(p_.regions[x.first_region])[0];
+      for (int turn = 0; turn < most_turns; ++turn) {
+        if (state.where == fg::storage::slot) write(state, in[0]);
+        run(x.first_region);
+        if (!truth(read(p_.results(p_.regions[x.first_region])[0]))) break;
+        run(x.first_region + 1);
+        in[0] = read(p_.results(p_.regions[x.first_region + 1])[0]);
+      }
+      write(out[0], in[0]);
+    } else if (x.op->is(fg::trait::writes_operand)) {
+      variables_[static_cast<std::size_t>(p_.inputs(x)[0].index)] = compute(*x.op, in, p_.attrs(x));
+    } else {
+      if (x.op->id == test_ops::note::id) result.notes.push_back(in[0]);
+      for (int k = 0; k < out.size(); ++k) write(out[k], compute(*x.op, in, p_.attrs(x), k));
+    }
+  }
+
+  const fg::plan_view& p_;
+  std::mt19937* random_;
+  std::vector<value> slots_;
+  std::vector<value> variables_;
+  std::map<std::int64_t, value> channels_;
+};
+
+}  // namespace simulation
