@@ -25,7 +25,8 @@ struct golden_array {
   std::vector<std::int64_t> dims;  // empty for a scalar
   std::vector<double> values;      // product of dims many
 
-  template <class T> std::vector<T> as() const {
+  template <class T>
+  std::vector<T> as() const {
     std::vector<T> result;
     result.reserve(values.size());
     for (double v : values) result.push_back(static_cast<T>(v));
