@@ -34,11 +34,11 @@ class verifier {
 
   constexpr void check(int i) {
     const node& x = g_.nodes.data[i];
-    const int *in = g_.edges.data + x.inputs, *end = in + x.n_inputs, *last = end + x.n_control;
     bool ok = x.op != nullptr && x.inputs >= 0 && x.inputs + x.n_inputs + x.n_control <= g_.edges.count &&
               x.attrs >= 0 && x.attrs + x.n_attrs <= g_.words.count && x.shape >= 0 && x.shape < g_.shapes.count &&
               x.region >= 0 && x.region < g_.regions.count && (x.type == dtype::none) == (x.outputs == 0);
     if (!ok) return require(false, i);
+    const int *in = g_.edges.data + x.inputs, *end = in + x.n_inputs, *last = end + x.n_control;
     std::uint64_t h = x.op->id ^ static_cast<std::uint64_t>(x.shape) << 32 ^ static_cast<std::uint64_t>(x.type) << 24;
     for (; in != end && ok; ++in) {
       ok = *in >= 0 && *in < i && g_.nodes.data[*in].region == x.region && g_.nodes.data[*in].type != dtype::none;

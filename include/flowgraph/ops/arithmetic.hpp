@@ -1,5 +1,7 @@
 // + - * / and negation, as ops and as operators on refs: what gradients are written with.
 #pragma once
+#include <limits>
+
 #include "elementwise.hpp"
 
 namespace flowgraph::ops {
@@ -54,9 +56,12 @@ struct mul : binary<mul, "mul", scalar::mul> {
   }
 };
 
+// Not a number where the divisor is 0: then nothing is folded, and the program divides when it runs.
+constexpr double quotient(double a, double b) { return b == 0 ? std::numeric_limits<double>::quiet_NaN() : a / b; }
+
 // True division: floating-point only, as in Python; integers have floordiv.
 struct div : binary<div, "div", scalar::div> {
-  static constexpr double fold(const double* x) { return x[0] / x[1]; }
+  static constexpr double fold(const double* x) { return quotient(x[0], x[1]); }
   static constexpr void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     binary::infer(f);

@@ -32,6 +32,7 @@ struct broadcast_to : op<broadcast_to, "broadcast_to"> {
     f.out(to, f.type(0));
   }
   static constexpr void gradient(gradient_step& g);  // reduce_sum.hpp
+  static constexpr double fold(const double* x) { return x[0]; }
   static constexpr int simplify(rewriter& r) {
     return r.in(0).get().shape == r.self.get().shape ? r.in(0).id : rewriter::keep;
   }

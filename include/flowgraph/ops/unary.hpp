@@ -19,7 +19,7 @@ struct square : unary<square, "square", scalar::square, false> {
   static constexpr void gradient(gradient_step& g) { g.to(0, g.dy() * (g.in(0) * 2.0)); }
 };
 struct reciprocal : unary<reciprocal, "reciprocal", scalar::reciprocal> {
-  static constexpr double fold(const double* x) { return 1 / x[0]; }
+  static constexpr double fold(const double* x) { return quotient(1, x[0]); }
   static constexpr void gradient(gradient_step& g) { g.to(0, -(g.dy() * emit<square>(g.y()))); }
 };
 struct exp : unary<exp, "exp", scalar::exp> {

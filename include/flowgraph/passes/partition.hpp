@@ -21,7 +21,7 @@ class partitioner {
     for (int r = 1; r < from_.regions.count; ++r) {
       region x = from_.regions[r];
       const int results = g.edges.size();
-      for (int k = 0; k < x.n_results; ++k) g.edges.push(to_[from_.edges[x.results + k]]);
+      for (int k = x.results; k < x.results + x.n_results; ++k) g.edges.push(entered_[k] - 1);
       x.results = results;
       if (x.owner >= 0) x.owner = to_[x.owner];
       g.regions.push(x);
@@ -38,14 +38,15 @@ class partitioner {
     const node& x = from_.nodes[i];
     const int here = p_.device[i];
     detail::vec<int> edges(x.n_inputs + x.n_control);
-    if (x.op->id == ops::argument::id) enter(i, model);
+    if (x.op->id == ops::argument::id) enter(i);
     for (int k = 0; k < x.n_inputs + x.n_control; ++k) {
       const int e = from_.edges[x.inputs + k];
       if (entered_[x.inputs + k] != 0)
         edges[k] = entered_[x.inputs + k] - 1;
       else
-        edges[k] = p_.device[e] == here ? to_[e] : bring(e, here, x.region, k >= x.n_inputs, model);
+        edges[k] = p_.device[e] == here ? to_[e] : bring(e, here, x.region, k >= x.n_inputs);
     }
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) leave(r, here);
     node y = x;
     y.inputs = result.graph.edges.append(edges.data, edges.count);
     to_[i] = push(y, here, model);
@@ -55,13 +56,23 @@ class partitioner {
 
   // What enters a region is brought to its owner's device before any node of the region; a variable is read and
   // written where it is.
-  constexpr void enter(int i, int model) {
+  constexpr void enter(int i) {
     const int owner = from_.regions[from_.nodes[i].region].owner;
     const node& x = from_.nodes[owner];
     const int edge = x.inputs + static_cast<int>(from_.attrs(i)[0]), e = from_.edges[edge];
     if (entered_[edge] != 0) return;
     const bool there = p_.device[e] == p_.device[owner] || p_.device[i] != p_.device[owner];
-    entered_[edge] = 1 + (there ? to_[e] : bring(e, p_.device[owner], x.region, false, model));
+    entered_[edge] = 1 + (there ? to_[e] : bring(e, p_.device[owner], x.region, false));
+  }
+
+  // What a region gives is brought to its owner's device inside the region.
+  constexpr void leave(int r, int device) {
+    const region& x = from_.regions[r];
+    for (int k = x.results; k < x.results + x.n_results; ++k) {
+      const int e = from_.edges[k];
+      const bool control = from_.nodes[e].type == dtype::none;
+      entered_[k] = 1 + (p_.device[e] == device ? to_[e] : bring(e, device, r, control));
+    }
   }
 
   constexpr int push(const node& x, int device, int model) {
@@ -72,21 +83,25 @@ class partitioner {
 
   // The node that has value e, or the news that e is done, on another device. A variable's value is sent again after
   // each update of it.
-  constexpr int bring(int e, int device, int region, bool control, int model) {
+  constexpr int bring(int e, int device, int region, bool control) {
     const node& x = from_.nodes[e];
     std::uint64_t key = detail::mix(static_cast<std::uint64_t>(region) << 1 | control, 0);
     key = detail::mix(key, static_cast<std::uint64_t>(device));
     key = detail::mix(key, static_cast<std::uint64_t>(values_[outside(from_, e)]));
     const int found = brought_.find(key);
     if (found >= 0) return found;
-    const int id = !control && (x.op->id == ops::constant::id || x.op->id == ops::literal::id)
-                       ? push(x, device, model)
-                       : connect(e, device, region, control, model);
+    const bool copied = !control && (x.op->id == ops::constant::id || x.op->id == ops::literal::id);
+    const int id = copied ? copy_source(x, device, result.model[to_[e]]) : connect(e, device, region, control);
     brought_.set(key, id);
     return id;
   }
 
-  constexpr int connect(int e, int device, int region, bool control, int model) {
+  constexpr int copy_source(node x, int device, int model) {
+    x.n_control = 0;
+    return push(x, device, model);
+  }
+
+  constexpr int connect(int e, int device, int region, bool control) {
     graph_data& g = result.graph;
     const node& x = from_.nodes[e];
     const std::int64_t out[] = {channels_, device}, in[] = {channels_, p_.device[e]};
@@ -114,14 +129,14 @@ class partitioner {
       r.shape = x.shape;
       r.type = x.type;
     }
-    return push(r, device, model);
+    return push(r, device, result.model[to_[e]]);
   }
 
   graph_view from_;
   placement& p_;
   detail::vec<int> to_;
   detail::vec<int> values_;   // of each node: what a read of it gives now
-  detail::vec<int> entered_;  // of each edge of an owner: what stands for it + 1, once a region reads it
+  detail::vec<int> entered_;  // of each edge into or out of a region: what stands for it + 1
   detail::vec<int> device_;   // of each node of the result
   detail::hash_map brought_;
   std::int64_t channels_ = 0;

@@ -1,0 +1,160 @@
+// place and partition: who goes where, and what is sent.
+#include <doctest/doctest.h>
+
+#include <flowgraph/graph/verify.hpp>
+#include <flowgraph/passes/partition.hpp>
+#include "regions.hpp"
+
+namespace fg = flowgraph;
+using fg::passes::draft;
+using fg::passes::placement;
+using test_ops::constant;
+using test_ops::placeholder;
+using test_ops::shape;
+using test_ops::variable;
+
+namespace {
+
+constexpr std::string_view devices[] = {"/job:worker/task:0/cpu:0", "/job:worker/task:0/gpu:0",
+                                        "/job:worker/task:0/gpu:1", "/job:ps/task:0/cpu:0", "/job:ps/task:1/cpu:0"};
+constexpr fg::detail::slice<std::string_view> all{devices, 5};
+
+// The device of a node that asks for this; -1: there is none.
+constexpr int placed(std::string_view constraint) {
+  fg::graph_data g;
+  const fg::ref x = placeholder(g, {});
+  if (!constraint.empty()) g.device = g.intern_text(constraint);
+  const fg::ref y = -x;
+  const draft d = fg::passes::prune(g.view(), {{&y.id, 1}, {&x.id, 1}});
+  const placement p = fg::passes::place(d.view(), g.view(), all);
+  if (p.fault.why != fg::problem::none) return p.fault.why == fg::problem::no_device && p.fault.node == y.id ? -1 : -2;
+  return p.device[1];
+}
+static_assert(placed("") == 0);
+static_assert(placed("/cpu:0") == 0);
+static_assert(placed("/gpu:1") == 2);
+static_assert(placed("/job:ps") == 3);
+static_assert(placed("/job:ps/task:1") == 4);
+static_assert(placed("/job:worker/task:0/gpu:0") == 1);
+static_assert(placed("/gpu:2") == -1);
+static_assert(placed("/job:ps/gpu:0") == -1);
+
+// An update goes to its variable, whatever it asks for; nodes of a region to the owner unless they ask.
+constexpr bool follows() {
+  fg::graph_data g;
+  const fg::ref x = placeholder(g, {});
+  g.device = g.intern_text("/job:ps");
+  const fg::ref w = variable(g, {});
+  g.device = g.intern_text("/gpu:0");
+  const fg::ref u = fg::emit<fg::ops::assign>(w, x);
+  fg::ref inside, pinned;
+  const fg::ref c = test_ops::choice(
+      x,
+      [&] {
+        g.device = 0;
+        inside = -x;
+        return inside;
+      },
+      [&] {
+        g.device = g.intern_text("/gpu:1");
+        pinned = -x;
+        g.device = g.intern_text("/gpu:0");
+        return pinned;
+      });
+  const int fetches[] = {u.id, c.id};
+  const draft d = fg::passes::prune(g.view(), {{fetches, 2}, {&x.id, 1}});
+  const placement p = fg::passes::place(d.view(), g.view(), all);
+  int at[5] = {-1, -1, -1, -1, -1};
+  for (int i = 0; i < d.graph.size(); ++i) {
+    const int ids[] = {w.id, u.id, c.id, inside.id, pinned.id};
+    for (int k = 0; k < 5; ++k)
+      if (d.model[i] == ids[k]) at[k] = p.device[i];
+  }
+  return p.fault.why == fg::problem::none && at[0] == 3 && at[1] == 3 && at[2] == 1 && at[3] == 1 && at[4] == 2;
+}
+static_assert(follows());
+
+// Counts what partition adds; -1 where the result is not well-formed or an edge still crosses devices.
+struct cuts {
+  int sends = 0, recvs = 0, nodes = 0;
+  constexpr bool operator==(const cuts&) const = default;
+};
+template <class Build>
+constexpr cuts cut(const Build& build) {
+  fg::graph_data g;
+  const int fetch = build(g).id;
+  const draft d = fg::passes::prune(g.view(), {{&fetch, 1}, {}}, true);
+  placement p = fg::passes::place(d.view(), g.view(), all);
+  draft result;
+  if (!fg::passes::partition(d.view(), p, result)) return {0, 0, d.graph.size()};
+  const fg::graph_view v = result.graph.view();
+  if (fg::verify(v).why != fg::problem::none || p.device.size() != v.size() || result.model.size() != v.size())
+    return {-1, -1, -1};
+  cuts c{0, 0, v.size()};
+  for (int i = 0; i < v.size(); ++i) {
+    c.sends += v.nodes[i].op->id == fg::ops::send::id;
+    const bool recv = v.nodes[i].op->id == fg::ops::recv::id;
+    c.recvs += recv;
+    for (const int e : v.inputs(i))
+      if (p.device[e] != p.device[i]) return {-1, i, e};
+    for (const int e : v.controls(i))
+      if (p.device[e] != p.device[i] && !recv) return {-1, i, e};
+  }
+  for (int r = 1; r < v.regions.size(); ++r)
+    for (const int e : v.results(r))
+      if (p.device[e] != p.device[v.regions[r].owner]) return {-2, r, e};
+  return c;
+}
+constexpr fg::ref on(fg::graph_data& g, std::string_view device, fg::ref x) {
+  g.device = g.intern_text(device);
+  const fg::ref y = -x;
+  g.device = 0;
+  return y;
+}
+
+static_assert(cut([](auto& g) { return -placeholder(g, {}); }) == cuts{0, 0, 2});
+static_assert(cut([](auto& g) { return on(g, "/gpu:0", placeholder(g, {})); }) == cuts{1, 1, 4});
+// One pair for each value and destination.
+static_assert(cut([](auto& g) {
+                const fg::ref x = placeholder(g, {});
+                return on(g, "/gpu:0", x) * on(g, "/gpu:0", x) * on(g, "/gpu:1", x);
+              }) == cuts{2 + 3, 2 + 3, 1 + 3 + 2 + 10});
+// Constants are copied.
+static_assert(cut([](auto& g) { return on(g, "/gpu:0", constant(g, {}, 1)) * placeholder(g, {}); }) == cuts{1, 1, 7});
+// A variable is sent again after it changed.
+static_assert(cut([](auto& g) {
+                const fg::ref w = variable(g, {}), before = on(g, "/gpu:0", w) * on(g, "/gpu:0", w);
+                const fg::ref u = fg::emit<fg::ops::assign>(w, w);
+                g.push_control(u.id);
+                const fg::ref after = on(g, "/gpu:0", w);
+                g.pop_controls(1);
+                return before * after;
+              }).sends == 6);  // w twice, three results, the news of the update
+// A control edge is news without a value.
+static_assert(cut([](auto& g) {
+                const fg::ref x = placeholder(g, {}), n = fg::emit<test_ops::note>(x);
+                g.push_control(n.id);
+                const fg::ref y = on(g, "/gpu:0", constant(g, {}, 1));
+                g.pop_controls(1);
+                return y;
+              }) == cuts{1, 1, 7});
+// A cut inside a region stays there; what enters is brought to the owner first.
+static_assert(cut([](auto& g) {
+                const fg::ref x = placeholder(g, {});
+                g.device = g.intern_text("/gpu:0");
+                return test_ops::choice(
+                    x, [&] { return on(g, "/gpu:1", x); },
+                    [&] {
+                      g.device = g.intern_text("/gpu:0");
+                      return x;
+                    });
+              }).sends == 3);  // x to the owner, x to the other device, the result back
+
+}  // namespace
+
+TEST_CASE("devices do at run time what they do for the compiler") {
+  CHECK(placed("/job:ps/task:1") == 4);
+  CHECK(placed("/gpu:2") == -1);
+  CHECK(follows());
+  CHECK(cut([](auto& g) { return on(g, "/gpu:0", placeholder(g, {})); }) == cuts{1, 1, 4});
+}
