@@ -86,9 +86,10 @@ class executable {
  private:
   template <class Resolve>
   static bound_kernel find(const Resolve& resolve, const kernel_use& use, const op_def& op, const graph_view& g,
-                           int node) {
+                           int node, bool in_program = false) {
     const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : resolve(use);
-    if (k) return k;
+    if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
+    if (op.is(trait::view)) return &copy_kernel;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
     throw plan_error(problem::no_kernel, fmt::format("{} ({}): {} has no kernel for {} on the CPU", label_of(g, node),
                                                      line_text(g, node), op.name, name_of(type)));
@@ -122,7 +123,7 @@ class executable {
     for (const operand& o : plan_.inputs(x)) widest = std::max(widest, size_of(o.type));
     for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) {
       tile_program::step& to = p.steps[p.n_steps++];
-      to.run = find(resolve, use_of(plan_, x, s), *s.op, g, x.node).tile;
+      to.run = find(resolve, use_of(plan_, x, s), *s.op, g, x.node, true).tile;
       to.n_in = s.n_inputs;
       for (int i = 0; i < s.n_inputs; ++i) to.in[i] = plan_.registers[s.inputs + i];
       widest = std::max(widest, size_of(s.type));

@@ -1,5 +1,7 @@
 // How nodes, types and shapes are named in messages.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -43,4 +43,6 @@ struct cpu_kernel<ops::split> {
   }
 };
 
+using concat_kernels = type_list<ops::concat, ops::split>;
+
 }  // namespace flowgraph

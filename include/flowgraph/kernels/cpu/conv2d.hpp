@@ -234,4 +234,6 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
   }
 };
 
+using conv2d_kernels = type_list<ops::conv2d, ops::conv2d_input_gradient, ops::conv2d_filter_gradient>;
+
 }  // namespace flowgraph

@@ -97,4 +97,6 @@ struct cpu_kernel<ops::einsum> {
   }
 };
 
+using einsum_kernels = type_list<ops::einsum>;
+
 }  // namespace flowgraph

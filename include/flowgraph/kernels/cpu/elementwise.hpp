@@ -126,7 +126,7 @@ void cast_tile(void* out, const void* const* in, int n) {
 }  // namespace detail
 
 // The element-wise ops of the library, for graphs that are built when the program runs.
-using elementwise_list =
+using elementwise_kernels =
     type_list<ops::neg, ops::abs, ops::sign, ops::exp, ops::log, ops::log1p, ops::expm1, ops::sqrt, ops::rsqrt,
               ops::square, ops::reciprocal, ops::sin, ops::cos, ops::tan, ops::tanh, ops::sigmoid, ops::softplus,
               ops::erf, ops::relu, ops::relu_gradient, ops::floor, ops::ceil, ops::round, ops::add, ops::sub, ops::mul,

@@ -103,4 +103,6 @@ struct cpu_kernel<ops::sum_duplicates> {
   }
 };
 
+using embedding_kernels = type_list<ops::embedding_lookup, ops::indexed_slices, ops::sum_duplicates>;
+
 }  // namespace flowgraph

@@ -70,4 +70,6 @@ struct cpu_kernel<ops::check> {
   }
 };
 
+using flow_kernels = type_list<ops::print, ops::check>;
+
 }  // namespace flowgraph

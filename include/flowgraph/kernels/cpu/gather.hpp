@@ -176,4 +176,7 @@ struct cpu_kernel<ops::take_along_axis_gradient> {
   }
 };
 
+using gather_kernels = type_list<ops::gather, ops::gather_gradient, ops::gather_nd, ops::scatter_nd,
+                                 ops::take_along_axis, ops::take_along_axis_gradient>;
+
 }  // namespace flowgraph

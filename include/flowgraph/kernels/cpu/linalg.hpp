@@ -231,4 +231,7 @@ struct cpu_kernel<ops::diag> {
   }
 };
 
+using linalg_kernels = type_list<ops::matrix_inverse, ops::matrix_determinant, ops::cofactors, ops::cholesky,
+                                 ops::solve, ops::triangular_solve, ops::band_part, ops::diag_part, ops::diag>;
+
 }  // namespace flowgraph

@@ -98,4 +98,6 @@ struct cpu_kernel<ops::matmul> {
   }
 };
 
+using matmul_kernels = type_list<ops::matmul>;
+
 }  // namespace flowgraph

@@ -165,4 +165,7 @@ struct cpu_kernel<ops::neighbour_sum> {
   }
 };
 
+using pool_kernels = type_list<ops::max_pool, ops::max_pool_gradient, ops::max_pool_select, ops::avg_pool,
+                               ops::avg_pool_gradient, ops::neighbour_sum>;
+
 }  // namespace flowgraph

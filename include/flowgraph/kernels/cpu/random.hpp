@@ -63,4 +63,7 @@ struct cpu_kernel<ops::random_permutation> {
   }
 };
 
+using random_kernels =
+    type_list<ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli, ops::random_permutation>;
+
 }  // namespace flowgraph

@@ -48,4 +48,6 @@ struct cpu_kernel<ops::shape> {
   }
 };
 
+using range_kernels = type_list<ops::range, ops::one_hot, ops::shape>;
+
 }  // namespace flowgraph

@@ -170,4 +170,8 @@ struct cpu_kernel<ops::product_of_others_gradient> {
   }
 };
 
+using reduction_kernels =
+    type_list<ops::reduce_sum, ops::reduce_prod, ops::reduce_max, ops::reduce_min, ops::reduce_any, ops::reduce_all,
+              ops::logsumexp, ops::norm, ops::product_of_others, ops::product_of_others_gradient>;
+
 }  // namespace flowgraph

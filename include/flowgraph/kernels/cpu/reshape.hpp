@@ -22,4 +22,6 @@ struct cpu_kernel<ops::broadcast_to> {
   }
 };
 
+using reshape_kernels = type_list<ops::broadcast_to>;
+
 }  // namespace flowgraph

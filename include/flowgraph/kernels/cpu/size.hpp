@@ -21,4 +21,6 @@ struct cpu_kernel<ops::size> {
   }
 };
 
+using size_kernels = type_list<ops::size>;
+
 }  // namespace flowgraph

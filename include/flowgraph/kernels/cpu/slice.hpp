@@ -103,4 +103,6 @@ struct cpu_kernel<ops::strided_slice_gradient> {
   }
 };
 
+using slice_kernels = type_list<ops::slice, ops::pad, ops::strided_slice, ops::strided_slice_gradient>;
+
 }  // namespace flowgraph

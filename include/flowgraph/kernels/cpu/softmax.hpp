@@ -125,4 +125,7 @@ struct cpu_kernel<ops::softmax_minus_one_hot> {
   }
 };
 
+using softmax_kernels =
+    type_list<ops::softmax, ops::log_softmax, ops::sparse_softmax_cross_entropy, ops::softmax_minus_one_hot>;
+
 }  // namespace flowgraph

@@ -185,4 +185,6 @@ struct cpu_kernel<ops::cumsum> {
   }
 };
 
+using sort_kernels = type_list<ops::argsort, ops::top_k, ops::argmax, ops::argmin, ops::cumsum>;
+
 }  // namespace flowgraph

@@ -67,4 +67,6 @@ struct cpu_kernel<ops::group> {
   static void run(const kernel_args&) {}
 };
 
+using sources_kernels = type_list<ops::constant, ops::group>;
+
 }  // namespace flowgraph

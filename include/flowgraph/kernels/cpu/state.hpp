@@ -85,4 +85,7 @@ struct cpu_kernel<ops::scatter_update> {
   }
 };
 
+using state_kernels =
+    type_list<ops::assign, ops::assign_add, ops::assign_sub, ops::scatter_add, ops::scatter_sub, ops::scatter_update>;
+
 }  // namespace flowgraph

@@ -41,4 +41,6 @@ struct cpu_kernel<ops::reverse> {
   }
 };
 
+using tile_kernels = type_list<ops::tile, ops::reverse>;
+
 }  // namespace flowgraph

@@ -96,4 +96,6 @@ struct cpu_kernel<ops::transpose> {
   }
 };
 
+using transpose_kernels = type_list<ops::transpose>;
+
 }  // namespace flowgraph
