@@ -34,15 +34,21 @@ void* counted(void* p) {
 
 }  // namespace
 
-void* operator new(std::size_t n) { return counted(std::malloc(n == 0 ? 1 : n)); }
-void* operator new(std::size_t n, std::align_val_t a) {
+// g++ looks into these, but not into every operator new that it pairs them with.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
+// Not inlined: g++ would see malloc end in operator delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t n) { return counted(std::malloc(n == 0 ? 1 : n)); }
+[[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
   const auto alignment = static_cast<std::size_t>(a);
   return counted(std::aligned_alloc(alignment, (n + alignment - 1) / alignment * alignment));
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace fg = flowgraph;
 
