@@ -29,3 +29,4 @@
 #include <flowgraph/dsl/slice.hpp>
 #include <flowgraph/dsl/sort.hpp>
 #include <flowgraph/dsl/state.hpp>
+#include <flowgraph/dsl/static_plan.hpp>

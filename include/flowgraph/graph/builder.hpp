@@ -161,7 +161,7 @@ class rewriter {
   graph_data& graph;
   ref self;
 
-  constexpr ref in(int i) const { return self.input(i); }
+  constexpr ref in(int i) const { return {&graph, graph.edges.data[graph.nodes.data[self.id].inputs + i]}; }
 };
 
 // What an op's flops rule sees: extents as numbers.

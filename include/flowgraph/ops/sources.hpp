@@ -64,7 +64,8 @@ constexpr ref full_like(ref x, double value) {
 }
 
 constexpr bool is_constant(ref x, double value) {
-  return x.is(op_def_of<constant>) && x.attrs<constant::attrs>().value == value;
+  const node& n = x.graph->nodes.data[x.id];
+  return n.op->id == constant::id && std::bit_cast<double>(x.graph->words.data[n.attrs]) == value;
 }
 
 }  // namespace flowgraph::ops

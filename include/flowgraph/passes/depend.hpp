@@ -10,33 +10,37 @@ class dependency_finder {
  public:
   constexpr dependency_finder(plan_data& p, detail::slice<control> controls)
       : p_(p),
-        slots_(p.slots.size()),
-        writer_(slots_ + p.variables.size()),
-        readers_(slots_ + p.variables.size()),
-        seen_(p.instructions.size()),
-        stateful_(p.devices.size()) {
-    reads_.push({});
+        slots_(p.slots.count),
+        writer_(slots_ + p.variables.count),
+        readers_(slots_ + p.variables.count),
+        seen_(p.instructions.count),
+        stateful_(p.devices.count) {
+    // Every access gives at most two edges, and an instruction within regions is looked at once for each of them.
+    int levels = 1;
+    for (int r = 1; r < p.regions.count; ++r) levels += p.regions[r].count > 0;
+    const int accesses = levels * p.operands.count + 1;
+    reads_ = detail::vec<read>(accesses);
+    before_ = detail::vec<int>(2 * accesses + levels * p.instructions.count + controls.count);
     link(controls);
     // A region around others has a lower id, so what an outer one leaves behind never lies within an inner one.
-    for (int r = 0; r < p.regions.size(); ++r)
+    for (int r = 0; r < p.regions.count; ++r)
       if (r == 0 || p.regions[r].owner >= 0) find(r);
     make_lists();
   }
 
  private:
   struct read {
-    int instruction = 0;
-    int next = 0;
+    int instruction;
+    int next;
   };
 
   constexpr void link(detail::slice<control> controls) {
     if (controls.count == 0) return;
-    control_head_ = detail::vec<int>(p_.instructions.size());
+    control_head_ = detail::vec<int>(p_.instructions.count);
     control_next_ = detail::vec<int>(controls.count);
     for (int c = 0; c < controls.count; ++c) {
-      int& head = control_head_[controls[c].after];
-      control_next_[c] = head;
-      head = c + 1;
+      int& head = control_head_.data[controls.data[c].after];
+      control_next_.data[c] = head, head = c + 1;
     }
     controls_ = controls;
   }
@@ -49,31 +53,36 @@ class dependency_finder {
     instruction* all = p_.instructions.data;
     for (int i = first_; i < end_; ++i) {
       if (all[i].region != region) continue;
-      current_ = i;
-      before_ = before_all_.size();
-      seen_.data[i] = i + 1;
+      const int before = n_before_;
+      current_ = i + 1, seen_.data[i] = current_;
       if (all[i].n_regions != 0) touch_regions(all[i]);
       touch(all[i]);
-      if (!control_head_.empty())
-        for (int c = control_head_[i]; c != 0; c = control_next_[c - 1]) wait_for(controls_[c - 1].before + 1);
-      all[i].predecessors = before_all_.size() - before_;
+      if (controls_.count != 0)
+        for (int c = control_head_.data[i]; c != 0; c = control_next_.data[c - 1])
+          wait_for(controls_.data[c - 1].before + 1);
+      all[i].predecessors = n_before_ - before;
     }
   }
 
+  // Reads, then writes: after whoever wrote a value, after everyone who read the one that is overwritten. Written in
+  // few statements: it runs for every operand there is.
   constexpr void touch(const instruction& x) {
-    const unsigned traits = bits(x.op->traits);
     const operand *o = p_.operands.data + x.operands, *out = o + x.n_operands, *end = out + x.n_outputs;
-    if (traits & bits(trait::stateful)) {
-      if (!(traits & bits(trait::writes_operand))) {
-        wait_for(stateful_[x.device]);
-        stateful_[x.device] = current_ + 1;
-      } else if (o->where == storage::variable) {
+    int *writer = writer_.data, *readers = readers_.data, *seen = seen_.data, *before = before_.data;
+    instruction* all = p_.instructions.data;
+    const int current = current_, first = first_, last = end_;
+    if (static_cast<unsigned>(x.op->traits) & bit::stateful) {
+      if (!(static_cast<unsigned>(x.op->traits) & bit::writes_operand))
+        wait_for(stateful_[x.device]), stateful_[x.device] = current;
+      else if (o->where == storage::variable)
         write(slots_ + o++->index);
-      }
     }
     for (; o != out; ++o) {
-      if (o->where == storage::slot) read_from(o->index);
-      if (o->where == storage::variable) read_from(slots_ + o->index);
+      if (o->where != storage::slot && o->where != storage::variable) continue;
+      const int what = o->where == storage::slot ? o->index : slots_ + o->index, w = writer[what];
+      if (w > first && w <= last && seen[w - 1] != current)
+        seen[w - 1] = current, before[n_before_++] = w - 1, ++all[w - 1].n_successors;
+      reads_.data[++n_reads_] = {current, readers[what]}, readers[what] = n_reads_;
     }
     for (; o != end; ++o) write(o->index);
   }
@@ -89,43 +98,35 @@ class dependency_finder {
   constexpr void touch_value(const operand& o, bool writes) {
     if (o.where != storage::slot && o.where != storage::variable) return;
     const int what = o.where == storage::slot ? o.index : slots_ + o.index;
-    if (writes)
-      write(what);
-    else
-      read_from(what);
+    if (writes) return write(what);
+    wait_for(writer_[what]);
+    reads_[++n_reads_] = {current_, readers_[what]};
+    readers_[what] = n_reads_;
   }
 
-  constexpr void read_from(int what) {
-    wait_for(writer_.data[what]);
-    int& head = readers_.data[what];
-    head = reads_.push({current_, head});
-  }
-  // After everyone who read the old value; they came after whoever wrote it.
+  // Readers came after whoever wrote what they read.
   constexpr void write(int what) {
-    int& head = readers_.data[what];
-    if (head == 0) wait_for(writer_.data[what]);
-    for (; head != 0; head = reads_.data[head].next) wait_for(reads_.data[head].instruction + 1);
-    writer_.data[what] = current_ + 1;
+    int reader = readers_.data[what];
+    if (reader == 0) wait_for(writer_.data[what]);
+    for (; reader != 0; reader = reads_.data[reader].next) wait_for(reads_.data[reader].instruction);
+    readers_.data[what] = 0, writer_.data[what] = current_;
   }
   // i: instruction + 1, 0: none.
   constexpr void wait_for(int i) {
-    if (i <= first_ || i > end_ || seen_.data[i - 1] == current_ + 1) return;
-    seen_.data[i - 1] = current_ + 1;
-    before_all_.push(i - 1);
-    ++p_.instructions.data[i - 1].n_successors;
+    if (i > first_ && i <= end_ && seen_.data[i - 1] != current_)
+      seen_.data[i - 1] = current_, before_.data[n_before_++] = i - 1, ++p_.instructions.data[i - 1].n_successors;
   }
 
   // From the predecessors of each to the successors of each.
   constexpr void make_lists() {
-    p_.successors = detail::vec<int>(before_all_.size());
+    p_.successors = detail::vec<int>(n_before_);
     instruction* all = p_.instructions.data;
     int sum = 0;
-    for (int i = 0, n = p_.instructions.size(); i < n; ++i) {
+    for (int i = 0, n = p_.instructions.count; i < n; ++i)
       all[i].successors = sum, sum += all[i].n_successors, all[i].n_successors = 0;
-    }
     int* out = p_.successors.data;
-    const int* before = before_all_.data;
-    for (int r = 0; r < p_.regions.size(); ++r) {
+    const int* before = before_.data;
+    for (int r = 0; r < p_.regions.count; ++r) {
       if (r != 0 && p_.regions[r].owner < 0) continue;
       for (int i = p_.regions[r].first, end = i + p_.regions[r].count; i < end; ++i)
         if (all[i].region == r)
@@ -136,15 +137,17 @@ class dependency_finder {
 
   plan_data& p_;
   int slots_;
-  detail::vec<int> writer_;   // of each slot, then of each variable: who wrote it last, + 1
-  detail::vec<int> readers_;  // who has read it since: a list in reads_
-  detail::vec<read> reads_;
-  detail::vec<int> seen_;      // of each instruction: who waits for it already
+  detail::vec<int> writer_;    // of each slot, then of each variable: who wrote it last, + 1
+  detail::vec<int> readers_;   // who has read it since: a list in reads_
+  detail::vec<read> reads_;    // [0] is unused
+  detail::vec<int> seen_;      // of each instruction: who waits for it already, + 1
   detail::vec<int> stateful_;  // of each device: the last instruction with an effect of its own, + 1
-  detail::vec<int> before_all_;
+  detail::vec<int> before_;    // predecessors of all instructions, one after the other
   detail::vec<int> control_head_, control_next_;
   detail::slice<control> controls_;
-  int first_ = 0, end_ = 0, current_ = 0, before_ = 0;
+  int first_ = 0, end_ = 0;
+  int current_ = 0;  // instruction + 1
+  int n_before_ = 0, n_reads_ = 0;
 };
 
 constexpr void depend(plan_data& p, detail::slice<control> controls) { dependency_finder finder(p, controls); }

@@ -36,8 +36,21 @@ constexpr void copy_shapes(graph_data& to, const graph_view& from) {
   for (int i = 1; i < from.shapes.count; ++i) to.intern_shape(from.shape(i));
 }
 
-// Traits are asked for once or more per node and pass: as bits they cost the constant evaluator no call.
+// Traits as bits: passes ask for them once or more per node, and a call would cost the constant evaluator more than
+// all else they do with the answer.
 constexpr unsigned bits(trait t) { return static_cast<unsigned>(t); }
+namespace bit {
+inline constexpr unsigned elementwise = static_cast<unsigned>(trait::elementwise);
+inline constexpr unsigned view = static_cast<unsigned>(trait::view);
+inline constexpr unsigned stateful = static_cast<unsigned>(trait::stateful);
+inline constexpr unsigned random = static_cast<unsigned>(trait::random);
+inline constexpr unsigned commutative = static_cast<unsigned>(trait::commutative);
+inline constexpr unsigned source = static_cast<unsigned>(trait::source);
+inline constexpr unsigned in_place = static_cast<unsigned>(trait::in_place);
+inline constexpr unsigned writes_operand = static_cast<unsigned>(trait::writes_operand);
+inline constexpr unsigned has_simplify = static_cast<unsigned>(trait::has_simplify);
+inline constexpr unsigned has_fold = static_cast<unsigned>(trait::has_fold);
+}  // namespace bit
 
 // Does input k of an owner enter its regions unchanged? What a loop carries does not.
 constexpr bool enters_unchanged(const node& owner, int k) {

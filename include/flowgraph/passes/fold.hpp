@@ -44,11 +44,13 @@ constexpr int fold(draft& d) {
   const int* edges = d.graph.edges.data;
   int changed = 0;
   for (int i = 0, n = d.graph.nodes.count; i < n; ++i) {
+    if (!(static_cast<unsigned>(nodes[i].op->traits) & (bit::has_fold | bit::view)) || nodes[i].n_inputs == 0 ||
+        nodes[edges[nodes[i].inputs]].op->id != ops::constant::id)
+      continue;
     node& x = nodes[i];
+    if (x.n_inputs > most || x.n_control != 0) continue;
     const op_def& op = *x.op;
-    const bool view = bits(op.traits) & bits(trait::view);
-    if ((!op.is(trait::has_fold) && !view) || x.n_inputs == 0 || x.n_inputs > most || x.n_control != 0) continue;
-    if (nodes[edges[x.inputs]].op->id != ops::constant::id) continue;
+    const bool view = op.is(trait::view);
     double in[most]{};
     bool known = true;
     for (int k = 0; k < x.n_inputs && known; ++k) {

@@ -11,56 +11,51 @@ namespace flowgraph::passes {
 constexpr fusion fuse(const draft_view& d, detail::slice<int> devices) {
   constexpr int several = -1;  // readers in different groups, or outside of any
   const graph_view& g = d.graph;
-  const int n = g.size();
+  const int n = g.nodes.count;
   fusion f = no_fusion(n);
-  detail::vec<int> reader_storage(n), write_storage(n), operand_counts;
-  operand_counts.push(0);
-  int *of = f.of.data, *next = f.next.data, *readers = reader_storage.data;
-  int* next_write = write_storage.data;  // of a variable: the nearest update behind, 0: none
+  // operand_counts: of each group. next_write: of a variable, the nearest update behind, counted from the end.
+  detail::vec<int> reader_storage(n), write_storage(n), count_storage(n + 1);
+  f.groups.reserve(n + 1);
+  int *of = f.of.data, *next = f.next.data, *readers = reader_storage.data, *next_write = write_storage.data;
+  int *operand_counts = count_storage.data, groups = 1;
+  fusion::group* all = f.groups.data;
   const node* nodes = g.nodes.data;
+  const int *edges = g.edges.data, *device = devices.data;
   for (const int i : d.fetches) readers[i] = several;
-  for (const region& r : g.regions)
-    for (int k = r.results; k < r.results + r.n_results; ++k) readers[g.edges[k]] = several;
+  for (int r = 1; r < g.regions.count; ++r)
+    for (const int e : g.results(r)) readers[e] = several;
 
   for (int i = n; i-- > 0;) {
     const node& x = nodes[i];
-    const unsigned t = bits(x.op->traits);
-    const int *e = g.edges.data + x.inputs, *end = e + x.n_inputs;
-    if ((t & (bits(trait::elementwise) | bits(trait::stateful) | bits(trait::random))) != bits(trait::elementwise)) {
+    const unsigned t = static_cast<unsigned>(x.op->traits);
+    const int *e = edges + x.inputs, *end = e + x.n_inputs;
+    if ((t & (bit::elementwise | bit::stateful | bit::random)) != bit::elementwise) {
       for (const int* last = end + x.n_control; e != last; ++e) readers[*e] = several;
-      if (t & bits(trait::writes_operand)) next_write[outside(g, g.edges.data[x.inputs])] = i;
+      if (t & bit::writes_operand) next_write[outside(g, edges[x.inputs])] = n - i;
       continue;
     }
     int group = readers[i];
     if (group > 0) {
-      const fusion::group& into = f.groups.data[group];
+      const fusion::group& into = all[group];
       const node& root = nodes[into.root];
       bool joins = x.shape == root.shape && x.region == root.region && x.n_control == 0 &&
-                   devices.data[i] == devices.data[into.root] && into.size < max_program_steps &&
-                   operand_counts.data[group] + x.n_inputs - 1 <= max_program_operands;
+                   device[i] == device[into.root] && into.size < max_program_steps &&
+                   operand_counts[group] + x.n_inputs - 1 <= max_program_operands;
       // It would run where the root does: not if a variable it reads changes before.
-      for (const int* k = e; k != end && joins; ++k) {
-        const int write = next_write[x.region == 0 ? *k : outside(g, *k)];
-        joins = write == 0 || write > into.root;
-      }
+      for (const int* k = e; k != end && joins; ++k)
+        joins = next_write[x.region == 0 ? *k : outside(g, *k)] < n - into.root;
       if (!joins) group = 0;
     }
-    if (group <= 0) {
-      group = f.groups.push({i, i, 0});
-      operand_counts.push(1);
-    }
-    fusion::group& into = f.groups.data[group];
-    of[i] = group, next[i] = into.size == 0 ? -1 : into.first, into.first = i, ++into.size;
-    --operand_counts.data[group];
-    for (; e != end; ++e) {
-      if (readers[*e] == group) continue;
-      ++operand_counts.data[group];
-      readers[*e] = readers[*e] == 0 ? group : several;
-    }
-    for (const int* last = end + x.n_control; e != last; ++e) readers[*e] = several;
+    if (group <= 0) group = groups++, all[group] = {i, 0, 0}, next[i] = -1, operand_counts[group] = 1;
+    if (all[group].size > 0) next[i] = all[group].first;
+    of[i] = group, all[group].first = i, ++all[group].size, --operand_counts[group];
+    for (; e != end; ++e)
+      if (readers[*e] != group) ++operand_counts[group], readers[*e] = readers[*e] == 0 ? group : several;
+    for (int k = 0; k < x.n_control; ++k) readers[end[k]] = several;
   }
-  for (int i = 0; i < n; ++i)
-    if (f.groups.data[of[i]].size == 1) of[i] = 0;
+  f.groups.count = groups;
+  for (int k = 1; k < groups; ++k)
+    if (all[k].size == 1) of[all[k].root] = 0;
   return f;
 }
 

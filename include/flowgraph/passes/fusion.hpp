@@ -6,9 +6,9 @@ namespace flowgraph::passes {
 
 struct fusion {
   struct group {
-    int root = 0;   // the node whose value leaves the group: the last member
-    int first = 0;  // member with the lowest id
-    int size = 0;
+    int root;   // the node whose value leaves the group: the last member
+    int first;  // member with the lowest id
+    int size;
   };
   detail::vec<int> of;        // of each node: its group, 0: runs alone
   detail::vec<int> next;      // of each member: the member behind it, in order of ids; of the root: -1

@@ -23,49 +23,47 @@ constexpr bool needs_elements(const operand& o, bool elementwise) {
 
 constexpr locations locate(const draft_view& d) {
   const graph_view& g = d.graph;
-  const int n = g.size();
+  const int n = g.nodes.count;
   locations l;
   l.at = detail::vec<operand>(n);
   l.written = detail::vec<bool>(n);
   operand* at = l.at.data;
   bool* written = l.written.data;
   const node* nodes = g.nodes.data;
+  const int* edges = g.edges.data;
   for (int i = 0; i < n; ++i)
-    if (bits(nodes[i].op->traits) & bits(trait::writes_operand))
-      written[outside(g, g.edges.data[nodes[i].inputs])] = true;
-  detail::vec<int> carried(g.regions.size() > 1 ? g.edges.size() : 0);  // by edge of an owner: node + 1
+    if (static_cast<unsigned>(nodes[i].op->traits) & bit::writes_operand)
+      written[outside(g, edges[nodes[i].inputs])] = true;
+  detail::vec<int> carried(g.regions.count > 1 ? g.edges.count : 0);  // by edge of an owner: node + 1
   int feeds = 0;
 
   for (int i = 0; i < n; ++i) {
+    if (nodes[i].type == dtype::none) continue;
     const node& x = nodes[i];
-    if (x.type == dtype::none) continue;
     at[i] = {storage::slot, x.type, i, x.shape};
-    if (bits(x.op->traits) & bits(trait::view)) {
-      const operand& from = at[g.edges.data[x.inputs]];
+    if (!(static_cast<unsigned>(x.op->traits) & (bit::view | bit::source))) continue;
+    if (static_cast<unsigned>(x.op->traits) & bit::view) {
+      const operand& from = at[edges[x.inputs]];
       // A view of state that changes within the step is a copy, which keeps the value of its own time; so is one
       // that waits for something.
       if (x.n_control == 0 && (from.where != storage::variable || !written[l.variable_nodes[from.index]]))
         at[i] = {from.where, x.type, from.index, x.shape};
-    } else if (bits(x.op->traits) & bits(trait::source)) {
-      const std::uint64_t id = x.op->id;
-      if (id == ops::constant::id)
-        at[i].where = storage::constant, at[i].index = l.constant_nodes.push(i);
-      else if (id == ops::variable::id)
-        at[i].where = storage::variable, at[i].index = l.variable_nodes.push(i);
-      else if (id == ops::placeholder::id)
-        at[i].where = storage::feed, at[i].index = feeds++;
-      else if (id == ops::literal::id)
-        at[i].where = storage::literal, at[i].index = l.literal_nodes.push(i);
-      else if (id == ops::argument::id) {
-        const int owner = g.regions[x.region].owner, k = static_cast<int>(g.attrs(i)[0]);
-        const node& o = nodes[owner];
-        if (o.op->is(trait::iterates) && k < o.outputs) {
-          int& first = carried[o.inputs + k];
-          if (first == 0) first = i + 1;
-          at[i].index = first - 1;
-        } else {
-          at[i] = at[g.edges[o.inputs + k]];
-        }
+    } else if (x.op->id == ops::constant::id) {
+      at[i].where = storage::constant, at[i].index = l.constant_nodes.push(i);
+    } else if (x.op->id == ops::variable::id) {
+      at[i].where = storage::variable, at[i].index = l.variable_nodes.push(i);
+    } else if (x.op->id == ops::placeholder::id) {
+      at[i].where = storage::feed, at[i].index = feeds++;
+    } else if (x.op->id == ops::literal::id) {
+      at[i].where = storage::literal, at[i].index = l.literal_nodes.push(i);
+    } else if (x.op->id == ops::argument::id) {
+      const int owner = g.regions[x.region].owner, k = static_cast<int>(g.attrs(i)[0]);
+      const int edge = nodes[owner].inputs + k;
+      if (enters_unchanged(nodes[owner], k)) {
+        at[i] = at[edges[edge]];
+      } else {
+        if (carried[edge] == 0) carried[edge] = i + 1;
+        at[i].index = carried[edge] - 1;
       }
     }
   }

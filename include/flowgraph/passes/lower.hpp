@@ -61,7 +61,7 @@ class lowering {
     const node& x = g_.nodes.data[i];
     const int group = fusion_.of.data[i], first = operands_;
     if (group != 0) return instruct_group(i, group);
-    const bool elementwise = bits(x.op->traits) & bits(trait::elementwise);
+    const bool elementwise = static_cast<unsigned>(x.op->traits) & bit::elementwise;
     operand* out = result.operands.data;
     for (const int *e = g_.edges.data + x.inputs, *end = e + x.n_inputs; e != end; ++e) {
       operand& o = out[operands_++] = at_[*e];

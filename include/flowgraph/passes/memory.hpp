@@ -13,21 +13,25 @@ class memory_planner {
       : p_(p),
         uses_(values),
         slot_of_(values),
-        sizes_(p.shapes.size()),
-        classes_of_(p.shapes.size() * dtypes) {
+        sizes_(p.shapes.count),
+        class_cache_(p.shapes.count * dtypes),
+        next_free_(values + 1),
+        class_of_slot_(values + 1) {
+    p.slots = detail::vec<slot>(values);
+    p.slots.count = 0;
     classes_.push({});
-    free_.push(0);
     for (const text_range t : p.symbols) symbols_.intern({p.chars.data + t.begin, static_cast<unsigned>(t.length)});
     count_uses();
-    if (p.regions.size() > 1) find_entries();
-    for (int i = 0, n = p.instructions.size(); i < n; ++i) {
-      if (!entries_.empty()) enter(i);
+    if (p.regions.count > 1) find_entries();
+    for (int i = 0, n = p.instructions.count; i < n; ++i) {
+      if (entries_.count != 0) enter(i);
       give(p.instructions.data[i]);
     }
-    for (operand& o : p_.operands)
-      if (o.where == storage::slot) o.index = slot_of_.data[o.index] - 1;
-    for (operand& o : p_.fetches)
-      if (o.where == storage::slot) o.index = slot_of_.data[o.index] - 1;
+    operand* o = p.operands.data;
+    for (const operand* end = o + p.operands.count; o != end; ++o)
+      if (o->where == storage::slot) o->index = slot_of_.data[o->index] - 1;
+    for (operand& f : p.fetches)
+      if (f.where == storage::slot) f.index = slot_of_.data[f.index] - 1;
     add_symbols();
   }
 
@@ -35,6 +39,7 @@ class memory_planner {
   static constexpr int dtypes = 10;
   static constexpr int near = 16;        // a free slot up to this many times larger or smaller is taken
   static constexpr int most_tried = 32;  // sizes looked at to find a near one
+  static constexpr int taken = -1;       // uses of a value whose slot has gone to another one
 
   // All values of one size on one device.
   struct size_class {
@@ -53,12 +58,12 @@ class memory_planner {
   constexpr void count_uses() {
     int* uses = uses_.data;
     const operand* all = p_.operands.data;
-    for (const instruction& x : p_.instructions)
-      for (const operand *o = all + x.operands, *end = o + x.n_operands; o != end; ++o)
+    for (const instruction *x = p_.instructions.data, *last = x + p_.instructions.count; x != last; ++x)
+      for (const operand *o = all + x->operands, *end = o + x->n_operands; o != end; ++o)
         if (o->where == storage::slot) ++uses[o->index];
     for (const operand& o : p_.fetches)
       if (o.where == storage::slot) ++uses[o.index];
-    for (int r = 1; r < p_.regions.size(); ++r) held_by_region(r, 1);
+    for (int r = 1; r < p_.regions.count; ++r) held_by_region(r, 1);
   }
   constexpr void held_by_region(int r, int change) {
     const plan_region& region = p_.regions[r];
@@ -99,14 +104,17 @@ class memory_planner {
   constexpr void give(instruction& x) {
     int *uses = uses_.data, *slot_of = slot_of_.data;
     operand *in = p_.operands.data + x.operands, *out = in + x.n_operands, *end = out + x.n_outputs;
+    int dying = 0;
     for (const operand* o = in; o != out; ++o)
-      if (o->where == storage::slot) --uses[o->index];
+      if (o->where == storage::slot) dying += --uses[o->index] == 0;
     for (const operand* o = out; o != end; ++o) {
-      if (o == out && bits(x.op->traits) & bits(trait::in_place) && in_place(x, in, *o)) continue;
+      if (dying != 0 && o == out && static_cast<unsigned>(x.op->traits) & bit::in_place && in_place(x, in, *o))
+        continue;
       slot_of[o->index] = take(*o, x.device);
     }
-    for (const operand* o = in; o != out; ++o)
-      if (o->where == storage::slot && uses[o->index] == 0) release(o->index);
+    if (dying != 0)
+      for (const operand* o = in; o != out; ++o)
+        if (o->where == storage::slot && uses[o->index] == 0) release(o->index);
     for (const operand* o = out; o != end; ++o)
       if (uses[o->index] == 0) release(o->index);
     for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) held_by_region(r, -1);
@@ -115,44 +123,38 @@ class memory_planner {
   // Takes over the slot of an operand that dies here. An element-wise op may take any, others the first; all
   // operands in that slot must have the result's shape, so that each element is read before it is overwritten.
   constexpr bool in_place(instruction& x, const operand* in, const operand& out) {
-    const int tried = bits(x.op->traits) & bits(trait::elementwise) ? x.n_operands : x.n_operands > 0;
+    const int tried = static_cast<unsigned>(x.op->traits) & bit::elementwise ? x.n_operands : x.n_operands > 0;
     for (int k = 0; k < tried; ++k) {
       const operand& o = in[k];
       if (o.where != storage::slot || uses_.data[o.index] != 0 || o.shape != out.shape ||
-          size_of(o.type) != size_of(out.type) || p_.slots[slot_of_[o.index] - 1].device != x.device)
+          (o.type != out.type && size_of(o.type) != size_of(out.type)) ||
+          p_.slots.data[slot_of_.data[o.index] - 1].device != x.device)
         continue;
       bool same = true;
       for (int j = 0; j < x.n_operands; ++j)
         same = same && (in[j].where != storage::slot || in[j].index != o.index || in[j].shape == out.shape);
       if (!same) continue;
-      x.in_place = k;
-      slot_of_[out.index] = slot_of_[o.index];
-      uses_[o.index] = taken;
+      x.in_place = k, slot_of_.data[out.index] = slot_of_.data[o.index], uses_.data[o.index] = taken;
       return true;
     }
     return false;
   }
-  static constexpr int taken = -1;
 
   // A value's uses are over: its slot is free for what comes next.
   constexpr void release(int value) {
-    uses_[value] = taken;
-    const int s = slot_of_[value];
-    int& head = classes_[class_of_slot_[s - 1]].head;
-    free_[s] = head;
-    head = s;
+    const int s = slot_of_.data[value];
+    int& head = classes_.data[class_of_slot_.data[s]].head;
+    next_free_.data[s] = head, head = s, uses_.data[value] = taken;
   }
 
   // Returns the slot's index + 1.
   constexpr int take(const operand& o, int device) {
-    const int wanted = class_of(o.shape, o.type, device);
-    size_class& c = classes_.data[wanted];
-    if (c.head != 0) {
-      const int s = c.head;
-      c.head = free_.data[s];
-      return s;
-    }
-    return take_near(wanted);
+    int& wanted = class_cache_.data[o.shape * dtypes + static_cast<int>(o.type)];
+    if (wanted == 0 || classes_.data[wanted].device != device) wanted = find_class(o.shape, o.type, device);
+    const int s = classes_.data[wanted].head;
+    if (s == 0) return take_near(wanted);
+    classes_.data[wanted].head = next_free_.data[s];
+    return s;
   }
 
   constexpr int take_near(int wanted) {
@@ -169,24 +171,19 @@ class memory_planner {
         best = c;
     }
     if (best == 0) {
-      p_.slots.push({want.bytes, want.by, want.device});
-      class_of_slot_.push(wanted);
-      return free_.push(0);
+      const int s = p_.slots.push({want.bytes, want.by, want.device}) + 1;
+      class_of_slot_[s] = wanted;
+      return s;
     }
     const int s = classes_[best].head;
-    classes_[best].head = free_[s];
+    classes_[best].head = next_free_[s];
     if (p_.slots[s - 1].bytes < want.bytes) {
       p_.slots[s - 1].bytes = want.bytes;
-      class_of_slot_[s - 1] = wanted;
+      class_of_slot_[s] = wanted;
     }
     return s;
   }
 
-  constexpr int class_of(int shape, dtype type, int device) {
-    int& cached = classes_of_.data[shape * dtypes + static_cast<int>(type)];
-    if (cached != 0 && classes_.data[cached].device == device) return cached;
-    return cached = find_class(shape, type, device);
-  }
   constexpr int find_class(int shape, dtype type, int device) {
     const shape_size& size = size_of_shape(shape);
     const std::int64_t bytes = size.count * size_of(type);
@@ -237,11 +234,11 @@ class memory_planner {
   detail::vec<int> uses_;     // of each value: readers to come
   detail::vec<int> slot_of_;  // of each value: slot + 1
   detail::vec<shape_size> sizes_;
-  detail::vec<int> classes_of_;  // by shape and type, for the device asked for last
+  detail::vec<int> class_cache_;  // by shape and type, for the device asked for last
   detail::vec<size_class> classes_;
   detail::hash_map class_ids_;
-  detail::vec<int> class_of_slot_;
-  detail::vec<int> free_;  // by slot + 1: the next free slot of its class
+  detail::vec<int> next_free_;      // by slot + 1: the next free slot of its class
+  detail::vec<int> class_of_slot_;  // by slot + 1
   detail::vec<int> entries_;
   detail::vec<entry> next_entry_;
 };

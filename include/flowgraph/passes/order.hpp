@@ -11,49 +11,41 @@ class orderer {
  public:
   constexpr orderer(const draft_view& d, const locations& l, const fusion& f)
       : g_(d.graph),
+        n_(g_.nodes.count),
         at_(l.at.data),
-        fusion_(f),
-        next_(g_.size()),
-        head_(g_.size()),
-        region_head_(g_.regions.size()),
-        made_(l.constant_nodes.size()),
-        constants_(l.constant_nodes) {
-    result.reserve(g_.size());
+        constants_(l.constant_nodes.data),
+        group_(f.of.data),
+        next_member_(f.next.data),
+        groups_(f.groups.data),
+        eager_(n_),
+        reads_(n_),
+        when_(n_),
+        accessed_(n_),
+        waiting_readers_(n_),
+        made_(l.constant_nodes.count) {
     find_eager(d.fetches);
-    collect_region_writes();
+    if (g_.regions.count > 1) collect_region_writes();
     find_times();
-    const node* nodes = g_.nodes.data;
-    int *head = head_.data, *next = next_.data;
-    for (int i = g_.size(); i-- > 0;) {
-      int& list = nodes[i].region != 0 ? region_head_[nodes[i].region] : head[when_.data[i]];
-      next[i] = list, list = i + 1;
-    }
-    // The list of time t begins with the node t itself, if that is not eager.
-    for (int t = 0, n = g_.size(); t < n; ++t)
-      for (int i = head[t]; i != 0; i = next[i - 1]) place(i - 1);
-    for (const int i : d.fetches)
-      if (needs_elements(at_[i], false)) make_constant(at_[i]);
+    write_down(d.fetches);
   }
 
   detail::vec<int> result;
 
  private:
-  // Eager: an update, or element-wise work for updates alone.
+  // Eager: an update, or element-wise work that only eager nodes read.
   constexpr void find_eager(detail::slice<int> fetches) {
-    const int n = g_.size();
-    eager_ = detail::vec<bool>(n);
-    detail::vec<bool> storage(n);
-    reads_ = detail::vec<int>(n);
+    detail::vec<bool> storage(n_);
     bool *eager = eager_.data, *late = storage.data;  // late: has a reader that is not eager
     int* reads = reads_.data;
     const int* edges = g_.edges.data;
+    const node* nodes = g_.nodes.data;
     for (const int f : fetches) late[f] = true;
-    for (int i = n; i-- > 0;) {
-      const node& x = g_.nodes.data[i];
-      const unsigned t = bits(x.op->traits);
-      eager[i] = x.region == 0 && ((t & bits(trait::writes_operand)) ||
-                                   ((t & (bits(trait::elementwise) | bits(trait::view))) && !late[i]));
+    for (int i = n_; i-- > 0;) {
+      const node& x = nodes[i];
       const int *e = edges + x.inputs, *end = e + x.n_inputs;
+      eager[i] = x.region == 0 &&
+                 static_cast<unsigned>(x.op->traits) & (bit::elementwise | bit::view | bit::writes_operand) &&
+                 (!late[i] || static_cast<unsigned>(x.op->traits) & bit::writes_operand);
       if (eager[i])
         for (; e != end; ++e) ++reads[*e];
       else
@@ -61,9 +53,9 @@ class orderer {
     }
   }
 
-  // An update inside a region is an update by the owners around it.
+  // An update inside a region is an update by the owner around it all.
   constexpr void collect_region_writes() {
-    for (int i = 0; g_.regions.size() > 1 && i < g_.size(); ++i) {
+    for (int i = 0; i < n_; ++i) {
       if (g_.nodes[i].region == 0 || !g_.nodes[i].op->is(trait::writes_operand)) continue;
       int owner = i;
       while (g_.nodes[owner].region != 0) owner = g_.regions[g_.nodes[owner].region].owner;
@@ -71,81 +63,100 @@ class orderer {
     }
   }
 
-  // when_[i]: node i runs right behind the node of this id, or is it.
+  // when_[i]: node i runs right behind the node of this id, or is it. Of a variable: when it was written last.
   constexpr void find_times() {
-    const int n = g_.size();
-    when_ = detail::vec<int>(n);
-    read_ = detail::vec<int>(n);
-    waiting_readers_ = detail::vec<int>(n);
-    int *when = when_.data, *read = read_.data;
+    int *when = when_.data, *accessed = accessed_.data;
     const bool* eager = eager_.data;
-    const int *edges = g_.edges.data, *group = fusion_.of.data;
-    for (int i = 0; i < n; ++i) {
-      const node& x = g_.nodes.data[i];
-      if (x.region != 0 || bits(x.op->traits) & bits(trait::source)) continue;
+    const int *edges = g_.edges.data, *group = group_, *reads = reads_.data;
+    const node* nodes = g_.nodes.data;
+    const bool region_writes = region_writes_.count > 0;
+    for (int i = 0; i < n_; ++i) {
+      const node& x = nodes[i];
+      if (static_cast<unsigned>(x.op->traits) & bit::source || x.region != 0) continue;
+      const int *e = edges + x.inputs, *end = e + x.n_inputs;
       int t = i;
       if (eager[i]) {
         t = 0;
-        for (const int *e = edges + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
-          if (when[*e] > t) t = when[*e];
-        if (bits(x.op->traits) & bits(trait::writes_operand)) {
-          const int v = edges[x.inputs];
-          if (read[v] > t) t = read[v];
-          when[v] = read[v] = t;
-          if (waiting_readers_[v] > 0) held_ = i;
+        for (const int *k = e, *last = end + x.n_control; k != last; ++k)
+          if (when[*k] > t) t = when[*k];
+        const bool update = static_cast<unsigned>(x.op->traits) & bit::writes_operand;
+        if (update) {
+          if (accessed[*e] > t) t = accessed[*e];
+          when[*e] = accessed[*e] = t;
+          if (waiting_readers_.data[*e] > 0) held_ = i;
         }
+        if (t == 0 && !update) {
+          if (reads[i] == 1)
+            for (; e != end; ++e) ++waiting_readers_.data[*e];
+          continue;
+        }
+        for (const int* k = e; k != end; ++k)
+          if (when[*k] == 0 && reads[*k] == 1 && eager[*k]) follow(*k, t);
       }
       when[i] = t;
-      if (t == 0 && i != 0 && !(bits(x.op->traits) & bits(trait::writes_operand))) {
-        if (waits(i))
-          for (const int e : g_.inputs(i)) ++waiting_readers_[e];
-        continue;
-      }
-      for (const int *e = edges + x.inputs, *end = e + x.n_inputs; e != end; ++e)
-        if (when[*e] == 0 && eager[*e] && reads_.data[*e] == 1) follow(*e, t);
       if (group[i] == 0)
-        for (const int *e = edges + x.inputs, *end = e + x.n_inputs; e != end; ++e) {
-          if (read[*e] < t) read[*e] = t;
-        }
-      else if (fusion_.groups[group[i]].root == i)
+        for (; e != end; ++e) accessed[*e] = accessed[*e] < t ? t : accessed[*e];
+      else if (groups_[group[i]].root == i)
         read_by_group(group[i], t);
-      for (const auto& [owner, v] : region_writes_)
-        if (owner == i) when[v] = read[v] = t;
+      if (region_writes) write_by_region(i);
     }
   }
   // Work on state and constants alone could run at once, but its memory would then wait: it runs when its only
   // reader does, unless what it reads changes before.
-  constexpr bool waits(int i) const { return eager_.data[i] && when_.data[i] == 0 && reads_.data[i] == 1; }
   constexpr void follow(int i, int t) {
     if (i < held_) return;
-    when_[i] = t;
-    if (fusion_.of[i] != 0 && fusion_.groups[fusion_.of[i]].root == i) read_by_group(fusion_.of[i], t);
-    for (const int e : g_.inputs(i)) {
-      --waiting_readers_[e];
-      if (read_[e] < t) read_[e] = t;
-      if (waits(e)) follow(e, t);
+    when_.data[i] = t;
+    if (group_[i] != 0 && groups_[group_[i]].root == i) read_by_group(group_[i], t);
+    for (const int *e = g_.edges.data + g_.nodes.data[i].inputs, *end = e + g_.nodes.data[i].n_inputs; e != end; ++e) {
+      --waiting_readers_.data[*e];
+      if (accessed_.data[*e] < t) accessed_.data[*e] = t;
+      if (eager_.data[*e] && when_.data[*e] == 0 && reads_.data[*e] == 1) follow(*e, t);
     }
   }
   // Members read when their root runs.
   constexpr void read_by_group(int group, int t) {
-    for (int m = fusion_.groups[group].first; m >= 0; m = fusion_.next[m])
-      for (const int e : g_.inputs(m))
-        if (read_[e] < t) read_[e] = t;
+    int* accessed = accessed_.data;
+    for (int m = groups_[group].first; m >= 0; m = next_member_[m])
+      for (const int *e = g_.edges.data + g_.nodes.data[m].inputs, *end = e + g_.nodes.data[m].n_inputs; e != end; ++e)
+        accessed[*e] = accessed[*e] < t ? t : accessed[*e];
+  }
+  constexpr void write_by_region(int owner) {
+    for (const region_write& w : region_writes_)
+      if (w.owner == owner) when_[w.variable] = accessed_[w.variable] = owner;
+  }
+
+  // The list of time t begins with the node t itself, if that is not eager; the list of a region has its nodes.
+  constexpr void write_down(detail::slice<int> fetches) {
+    detail::vec<int> next_storage(n_), head_storage(n_);
+    region_head_ = detail::vec<int>(g_.regions.count);
+    result = detail::vec<int>(n_);
+    int *next = next_storage.data, *head = head_storage.data;  // as id + 1
+    const int* when = when_.data;
+    const node* nodes = g_.nodes.data;
+    next_ = next;
+    for (int i = n_; i-- > 0;) {
+      if (!is_instruction(nodes[i], at_[i], group_[i], i)) continue;
+      int& list = nodes[i].region == 0 ? head[when[i]] : region_head_.data[nodes[i].region];
+      next[i] = list, list = i + 1;
+    }
+    for (int t = 0; t < n_; ++t)
+      for (int i = head[t]; i != 0; i = next[i - 1]) place(i - 1);
+    for (const int f : fetches)
+      if (needs_elements(at_[f], false)) make_constant(at_[f]);
+    result.count = count_;
+  }
+  constexpr bool is_instruction(const node& x, const operand& at, int group, int i) const {
+    return (at.where == storage::none || (at.where == storage::slot && at.index == i)) && x.op->id != ops::output::id &&
+           x.op->id != ops::argument::id && (group == 0 || groups_[group].root == i);
   }
 
   constexpr void place(int i) {
     const node& x = g_.nodes.data[i];
-    const unsigned t = bits(x.op->traits);
-    const operand& here = at_[i];
-    if (here.where != storage::none && (here.where != storage::slot || here.index != i)) return;
-    if (x.op->id == ops::output::id || x.op->id == ops::argument::id) return;
-    const int group = fusion_.of.data[i];
-    if (group != 0 && fusion_.groups.data[group].root != i) return;
-    if (!(t & bits(trait::elementwise)))
+    if (!(static_cast<unsigned>(x.op->traits) & bit::elementwise))
       for (const int *e = g_.edges.data + x.inputs, *end = e + x.n_inputs; e != end; ++e)
         if (at_[*e].where == storage::constant && at_[*e].shape != 0) make_constant(at_[*e]);
     for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) place_region(r);
-    result.push(i);
+    result.data[count_++] = i;
   }
   constexpr void place_region(int r) {
     for (int i = region_head_[r]; i != 0; i = next_[i - 1]) place(i - 1);
@@ -156,7 +167,7 @@ class orderer {
   constexpr void make_constant(const operand& o) {
     if (made_[o.index]) return;
     made_[o.index] = true;
-    result.push(constants_[o.index]);
+    result.data[count_++] = constants_[o.index];
   }
 
   struct region_write {
@@ -164,16 +175,22 @@ class orderer {
   };
 
   graph_view g_;
+  int n_;
   const operand* at_;
-  const fusion& fusion_;
-  detail::vec<int> next_, head_, region_head_;  // lists of nodes, as id + 1
-  detail::vec<bool> eager_, made_;
+  const int* constants_;
+  const int* group_;
+  const int* next_member_;
+  const fusion::group* groups_;
+  detail::vec<bool> eager_;
   detail::vec<int> reads_;            // of each node: how many eager ones read it
-  detail::vec<int> when_, read_;      // of a variable: when it was last written, last accessed
+  detail::vec<int> when_, accessed_;  // accessed: of a variable, when it was last read or written
   detail::vec<int> waiting_readers_;  // of a variable: readers that may still follow theirs
-  int held_ = 0;                      // nodes before this one don't follow any more
+  detail::vec<bool> made_;            // of each constant: its elements are written
+  detail::vec<int> region_head_;
   detail::vec<region_write> region_writes_;
-  const detail::vec<int>& constants_;
+  const int* next_ = nullptr;
+  int held_ = 0;  // nodes before this one don't follow any more
+  int count_ = 0;
 };
 
 // The nodes that become instructions, in order. Nodes of a region stand together before their owner.

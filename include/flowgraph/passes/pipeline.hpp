@@ -51,29 +51,43 @@ constexpr draft optimise(const graph_view& model, const signature& s, const opti
   return d;
 }
 
-// What devices do for it, and when.
+// What devices do for it, and in which order.
+struct arrangement {
+  detail::vec<int> device;  // of each node
+  fusion together;
+  detail::vec<int> sequence;  // nodes that become instructions
+  draft cut;                  // the graph with its sends and receives, where several devices take part
+  plan_fault fault;
+};
+
 template <class Log = no_log>
-constexpr plan_data schedule(draft_view d, const graph_view& model, detail::slice<std::string_view> devices,
-                             const options& o = {}, const Log& log = {}) {
-  plan_data result;
+constexpr arrangement arrange(draft_view d, const graph_view& model, detail::slice<std::string_view> devices,
+                              const options& o = {}, const Log& log = {}) {
+  arrangement a;
   placement on = place(d, model, devices, o.one_device);
   log("place", 0, d, on.device);
-  result.fault = on.fault;
-  if (result.fault.why != problem::none) return result;
-  draft cut;
-  if (partition(d, on, cut)) d = cut.view();  // before fuse: no instruction spans devices
-  log("partition", cut.graph.size(), d, on.device);
-  fusion together = no_fusion(d.graph.size());
-  if (o.fuse) together = fuse(d, on.device);  // before order, which moves whole groups
-  log("fuse", together.groups.size() - 1, d, on.device, together);
-  const locations where = locate(d);
-  const detail::vec<int> sequence = order(d, where, together);  // before memory: it decides who lives at the same time
-  lowered l = lower(d, on.device, where, together, sequence);
+  a.fault = on.fault;
+  if (a.fault.why != problem::none) return a;
+  if (partition(d, on, a.cut)) d = a.cut.view();  // before fuse: no instruction spans devices
+  log("partition", a.cut.graph.size(), d, on.device);
+  if (o.fuse)
+    a.together = fuse(d, on.device);  // before order, which moves whole groups
+  else
+    a.together = no_fusion(d.graph.size());
+  log("fuse", a.together.groups.size() - 1, d, on.device, a.together);
+  a.sequence = order(d, locate(d), a.together);  // before memory: it decides who lives at the same time
+  a.device = static_cast<detail::vec<int>&&>(on.device);
+  return a;
+}
+
+// The instructions for it, their memory, and who waits for whom.
+constexpr plan_data assemble(const draft_view& d, detail::slice<int> device, const fusion& together,
+                             detail::slice<int> sequence, detail::slice<std::string_view> devices) {
+  lowered l = lower(d, device, locate(d), together, sequence);
   memory(l.plan, d.graph.size());
   name_devices(l.plan, devices);
   depend(l.plan, l.controls);  // last: memory that is reused makes instructions wait, too
-  result = static_cast<plan_data&&>(l.plan);
-  return result;
+  return static_cast<plan_data&&>(l.plan);
 }
 
 // A plan for one signature on these devices; the same at compile time and at run time. Its fault says why there is
@@ -83,10 +97,13 @@ constexpr plan_data plan(const graph_view& model, const signature& s, detail::sl
                          const options& o = {}, const Log& log = {}) {
   const draft d = optimise(model, s, o, log);
   plan_data result;
-  if (d.fault.why == problem::none)
-    result = schedule(d.view(), model, devices, o, log);
-  else
-    result.fault = d.fault;
+  result.fault = d.fault;
+  if (result.fault.why != problem::none) return result;
+  const arrangement a = arrange(d.view(), model, devices, o, log);
+  result.fault = a.fault;
+  if (result.fault.why != problem::none) return result;
+  const bool cut = a.cut.graph.size() != 0;
+  result = assemble(cut ? a.cut.view() : d.view(), a.device, a.together, a.sequence, devices);
   return result;
 }
 

@@ -26,7 +26,9 @@ constexpr placement place(const draft_view& d, const graph_view& model, detail::
   const int n = g.size();
   placement p;
   p.device = detail::vec<int>(n);
-  if (one_device) return p;
+  bool asked = g.regions.count > 1;
+  for (int i = 0; i < n && !asked; ++i) asked = g.nodes.data[i].device != 0;
+  if (one_device || !asked) return p;
   int* device = p.device.data;
   detail::vec<int> by_text(model.texts.size());  // device + 1 for each constraint; 0: not looked up yet
   detail::vec<int> by_region(g.regions.size());
@@ -49,7 +51,7 @@ constexpr placement place(const draft_view& d, const graph_view& model, detail::
   }
   for (int i = 0; i < n; ++i) {
     const node& x = g.nodes.data[i];
-    if (bits(x.op->traits) & bits(trait::writes_operand))
+    if (x.op->is(trait::writes_operand))
       device[i] = device[g.edges.data[x.inputs]];
     else if (x.device != 0 || x.region != 0)
       device[i] = match(x.device, i, by_region[x.region]);

@@ -8,24 +8,25 @@ namespace flowgraph::passes {
 
 class pruner {
  public:
-  // model: empty where the graph is the model itself. late: nodes may stand behind their readers.
+  // model: empty where the graph is the model itself.
   constexpr pruner(const graph_view& from, detail::slice<int> model, detail::slice<int> fetches,
-                   detail::slice<int> feeds, bool late)
+                   detail::slice<int> feeds)
       : from_(from),
         model_(model),
-        to_(from.size()),
-        fed_(from.size()) {
-    for (const int f : feeds) fed_[f] = true;
-    mark(fetches);
-    copy_tables(feeds.count);
-    for (const int f : feeds) write_feed(f);
-    int* to = to_.data;
-    for (int i = 0, n = from.size(); i < n; ++i)
-      if (to[i] == live) late ? write_ordered(i) : write(i);
+        to_(from.nodes.count),
+        fed_(from.nodes.count) {
+    for (const int f : feeds) fed_.data[f] = true;
+    for (const int f : fetches) to_.data[f] = live;
+    mark();
+    copy_shapes(result.graph, from);
+    result.graph.nodes = detail::vec<node>(count_ + feeds.count);
+    result.graph.edges = detail::vec<int>(edges_);
+    result.graph.words = detail::vec<std::int64_t>(words_);
+    result.model = detail::vec<int>(count_ + feeds.count);
+    for (int k = 0; k < feeds.count; ++k) write_feed(feeds[k], k);
+    write(feeds.count);
     copy_regions();
-    for (const int f : fetches) result.fetches.push(to[f] - 1);
-    result.graph.nodes.count = count_;
-    result.model.count = count_;
+    for (const int f : fetches) result.fetches.push(to_.data[f] - 1);
   }
 
   draft result;
@@ -33,32 +34,34 @@ class pruner {
  private:
   static constexpr int live = -1;  // other values of to_: 0 not needed, id + 1 in the result
 
-  constexpr void mark(detail::slice<int> fetches) {
-    detail::vec<int> storage(from_.size() + 1);
-    int *to = to_.data, *stack = storage.data, top = 0;
+  // From the back, so that every reader comes before what it reads. Counts what will be written.
+  constexpr void mark() {
+    int *to = to_.data, edges = 0, words = 0, count = 0;
     const bool* fed = fed_.data;
-    const int* all = from_.edges.data;
-    for (const int f : fetches)
-      if (to[f] == 0) to[f] = live, stack[top++] = f;
-    while (top > 0) {
-      const int i = stack[--top];
-      const node& x = from_.nodes.data[i];
-      ++count_, edges_ += x.n_inputs + x.n_control, words_ += x.n_attrs;
-      if (fed[i]) continue;
+    const node* nodes = from_.nodes.data;
+    for (int i = from_.nodes.count; i-- > 0;) {
+      if (to[i] != live || fed[i]) continue;
+      const node& x = nodes[i];
+      ++count, edges += x.n_inputs + x.n_control, words += x.n_attrs;
       if (x.n_inputs == 0 && x.op->id == ops::placeholder::id) fail(problem::not_fed, i);
-      for (const int *e = all + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
-        if (to[*e] == 0) to[*e] = live, stack[top++] = *e;
-      if (x.outputs > 1)
-        for (int k = i + 1; k <= i + x.outputs; ++k) {
-          if (to[k] == 0) to[k] = live, stack[top++] = k;
-          if (fed[k]) ++count_, ++edges_, ++words_;  // once as what is fed, once as what is computed
+      for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
+        to[*e] = live;
+      if (x.outputs > 1 || x.n_regions != 0) {
+        // Outputs stand behind their node: those that nobody reads are found only now. They wait for what it does.
+        for (int k = i + 1; k <= i + x.outputs && x.outputs > 1; ++k) {
+          if (to[k] != live || fed[k]) ++count, edges += nodes[k].n_inputs + nodes[k].n_control, ++words;
+          if (fed[k])
+            fed_outputs_ = true;
+          else
+            to[k] = live;
         }
-      for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) {
-        edges_ += from_.regions[r].n_results;
-        for (const int e : from_.results(r))
-          if (to[e] == 0) to[e] = live, stack[top++] = e;
+        for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) {
+          edges += from_.regions[r].n_results;
+          for (const int e : from_.results(r)) to[e] = live;
+        }
       }
     }
+    count_ = count, edges_ = edges, words_ = words;
   }
 
   constexpr void fail(problem why, int id) {
@@ -66,79 +69,52 @@ class pruner {
   }
   constexpr int model_of(int id) const { return model_.count == 0 ? id : model_.data[id]; }
 
-  constexpr void copy_tables(int n_feeds) {
-    graph_data& g = result.graph;
-    copy_shapes(g, from_);
-    g.nodes = detail::vec<node>(count_ + n_feeds);
-    g.edges = detail::vec<int>(edges_);
-    g.words = detail::vec<std::int64_t>(words_);
-    result.model = detail::vec<int>(count_ + n_feeds);
-    count_ = edges_ = words_ = 0;
-  }
-
   // Feeds come first, in the caller's order, whether needed or not.
-  constexpr void write_feed(int i) {
+  constexpr void write_feed(int i, int k) {
     const node& x = from_.nodes[i];
     if (x.type == dtype::none) fail(problem::operation_fed, i);
     if (to_[i] == 0) fail(problem::fed_in_vain, i);
     if (to_[i] > 0) fail(problem::fed_twice, i);
-    node& y = result.graph.nodes[count_];
+    node& y = result.graph.nodes[k];
     y.op = &op_def_of<ops::placeholder>;
     y.shape = x.shape;
     y.device = x.device;
     y.type = x.type;
-    result.model[count_] = model_of(i);
-    result.feeds.push(count_);
-    to_[i] = ++count_;
+    result.model[k] = model_of(i);
+    result.feeds.push(k);
+    to_[i] = k + 1;
   }
 
-  constexpr void write(int i) {
-    const node& x = from_.nodes.data[i];
-    int* to = to_.data;
-    node& y = result.graph.nodes.data[count_];
-    y = x;
-    y.inputs = edges_;
-    result.model.data[count_] = model_.count == 0 ? i : model_.data[i];
-    to[i] = ++count_;
-    int* out = result.graph.edges.data;
-    for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
-      out[edges_++] = to[*e] - 1;
-    y.attrs = words_;
-    if (x.n_attrs != 0) {
-      std::int64_t* words = result.graph.words.data;
-      for (const std::int64_t *w = from_.words.data + x.attrs, *end = w + x.n_attrs; w != end; ++w)
-        words[words_++] = *w;
+  constexpr void write(int count) {
+    int *to = to_.data, *out_edges = result.graph.edges.data, *model = result.model.data, edges = 0, words = 0;
+    const int *in_edges = from_.edges.data, *in_model = model_.count == 0 ? nullptr : model_.data;
+    const node* nodes = from_.nodes.data;
+    node* out = result.graph.nodes.data;
+    const std::int64_t* in_words = from_.words.data;
+    std::int64_t* out_words = result.graph.words.data;
+    for (int i = 0, n = from_.nodes.count; i < n; ++i) {
+      if (to[i] != live && !(fed_outputs_ && is_fed_output(i))) continue;
+      const node& x = nodes[i];
+      node& y = out[count] = x;
+      y.inputs = edges, y.attrs = words, model[count++] = in_model == nullptr ? i : in_model[i];
+      if (to[i] == live) to[i] = count;
+      for (const int *e = in_edges + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
+        out_edges[edges++] = to[*e] - 1;
+      for (const std::int64_t *w = in_words + x.attrs, *end = w + x.n_attrs; w != end; ++w) out_words[words++] = *w;
     }
-    if (x.outputs > 1) write_outputs(i);
+    result.graph.nodes.count = result.model.count = count;
+    edges_ = edges;
   }
 
-  // They stand right behind their node, even one that is fed: its readers read the feed.
-  constexpr void write_outputs(int i) {
-    for (int k = i + 1; k <= i + from_.nodes[i].outputs; ++k) {
-      const int feed = to_[k];
-      write(k);
-      if (feed > 0) to_[k] = feed;
-    }
-  }
-
-  // What stands behind its reader comes first.
-  constexpr void write_ordered(int i) {
-    const node& x = from_.nodes[i];
-    if (x.op->id == ops::argument::id)
-      need(from_.inputs(from_.regions[x.region].owner)[static_cast<int>(from_.attrs(i)[0])]);
-    for (int k = 0; k < x.n_inputs + x.n_control; ++k) need(from_.edges[x.inputs + k]);
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
-      for (const int e : from_.results(r)) need(e);
-    if (to_[i] == live) write(i);
-  }
-  constexpr void need(int id) {
-    if (to_[id] == live) write_ordered(id);
+  // An output that is fed is written twice: as what is fed, and next to its node as what is computed.
+  constexpr bool is_fed_output(int i) const {
+    return fed_[i] && from_.nodes[i].op->id == ops::output::id && to_[from_.inputs(i)[0]] > 0;
   }
 
   // Regions keep their ids; those of dead owners are empty.
   constexpr void copy_regions() {
     graph_data& g = result.graph;
-    for (int r = 1; r < from_.regions.size(); ++r) {
+    for (int r = 1; r < from_.regions.count; ++r) {
       region copy = from_.regions[r];
       const int owner = copy.owner < 0 ? 0 : to_[copy.owner];
       copy.owner = owner - 1;
@@ -154,12 +130,13 @@ class pruner {
   detail::vec<int> to_;
   detail::vec<bool> fed_;
   int count_ = 0, edges_ = 0, words_ = 0;
+  bool fed_outputs_ = false;
 };
 
 // The part of a model that a step needs. Its fault: nothing fetched, a placeholder that is needed and not fed, a
 // feed that is not needed. allow_unfed: such placeholders count as fed, behind those that are.
 constexpr draft prune(const graph_view& model, const signature& s, bool allow_unfed = false) {
-  pruner p(model, {}, s.fetches, s.feeds, false);
+  pruner p(model, {}, s.fetches, s.feeds);
   draft& d = p.result;
   if (s.fetches.count == 0) d.fault = {problem::nothing_fetched, -1};
   if (allow_unfed && d.fault.why == problem::not_fed) {
@@ -170,9 +147,9 @@ constexpr draft prune(const graph_view& model, const signature& s, bool allow_un
   return static_cast<draft&&>(d);
 }
 
-// The same for a draft that other passes left dead nodes in; late: and nodes behind their readers.
-constexpr void prune(draft& d, bool late = false) {
-  pruner p(d.graph.view(), d.model, d.fetches, d.feeds, late);
+// The same for a draft that other passes left dead nodes in.
+constexpr void prune(draft& d) {
+  pruner p(d.graph.view(), d.model, d.fetches, d.feeds);
   p.result.fault = d.fault;
   d = static_cast<draft&&>(p.result);
 }

@@ -61,10 +61,51 @@ constexpr void copy_rows(T* to, slice<T> from) {
 
 }  // namespace detail
 
-// C is the plan's own counts().
+constexpr bool fits(const plan_counts& c, const plan_counts& room) {
+  return c.instructions <= room.instructions && c.operands <= room.operands && c.words <= room.words &&
+         c.successors <= room.successors && c.slots <= room.slots && c.variables <= room.variables &&
+         c.feeds <= room.feeds && c.fetches <= room.fetches && c.constants <= room.constants &&
+         c.literals <= room.literals && c.programs <= room.programs && c.steps <= room.steps &&
+         c.registers <= room.registers && c.regions <= room.regions && c.shapes <= room.shapes && c.dims <= room.dims &&
+         c.symbols <= room.symbols && c.chars <= room.chars && c.devices <= room.devices;
+}
+
+// A plan in tables with room to spare: made in one evaluation, before its size is known. Where Room was too small it
+// holds only counts.
+template <plan_counts Room>
+struct roomy_plan {
+  frozen_plan<Room> tables;
+  plan_counts counts;
+  bool complete = false;
+
+  constexpr plan_view view() const {
+    plan_view v = tables.view();
+    v.instructions.count = counts.instructions;
+    v.operands.count = counts.operands;
+    v.words.count = counts.words;
+    v.successors.count = counts.successors;
+    v.slots.count = counts.slots;
+    v.variables.count = counts.variables;
+    v.feeds.count = counts.feeds;
+    v.fetches.count = counts.fetches;
+    v.constants.count = counts.constants;
+    v.literals.count = counts.literals;
+    v.programs.count = counts.programs;
+    v.steps.count = counts.steps;
+    v.registers.count = counts.registers;
+    v.regions.count = counts.regions;
+    v.shapes.count = counts.shapes;
+    v.dims.count = counts.dims;
+    v.symbols.count = counts.symbols;
+    v.chars.count = counts.chars;
+    v.devices.count = counts.devices;
+    return v;
+  }
+};
+
+// C has room for all of p.
 template <plan_counts C>
-constexpr frozen_plan<C> freeze(const plan_view& p) {
-  frozen_plan<C> f;
+constexpr void fill(frozen_plan<C>& f, const plan_view& p) {
   detail::copy_rows(f.instructions, p.instructions);
   detail::copy_rows(f.operands, p.operands);
   detail::copy_rows(f.words, p.words);
@@ -85,7 +126,23 @@ constexpr frozen_plan<C> freeze(const plan_view& p) {
   detail::copy_rows(f.chars, p.chars);
   detail::copy_rows(f.devices, p.devices);
   f.fault = p.fault;
+}
+
+// C is the plan's own counts().
+template <plan_counts C>
+constexpr frozen_plan<C> freeze(const plan_view& p) {
+  frozen_plan<C> f;
+  fill(f, p);
   return f;
+}
+
+template <plan_counts Room>
+constexpr roomy_plan<Room> freeze_roomy(const plan_data& p) {
+  roomy_plan<Room> r;
+  r.counts = p.counts();
+  r.complete = fits(r.counts, Room);
+  if (r.complete) fill(r.tables, p.view());
+  return r;
 }
 
 }  // namespace flowgraph

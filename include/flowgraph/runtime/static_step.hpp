@@ -7,31 +7,11 @@
 #include <utility>
 
 #include <flowgraph/dsl/define.hpp>
-#include <flowgraph/passes/pipeline.hpp>
-#include <flowgraph/plan/frozen_plan.hpp>
+#include <flowgraph/dsl/static_plan.hpp>
 #include "executable.hpp"
 #include "feed.hpp"
 
 namespace flowgraph::detail {
-
-// What a session on one machine has.
-inline constexpr std::string_view local_devices[] = {"/job:local/task:0/cpu:0"};
-inline constexpr slice<std::string_view> local_device_list{local_devices, 1};
-
-template <int... Node>
-struct node_list {};
-
-template <const auto& Model, class Fetches, class Feeds>
-struct static_plan;
-template <const auto& Model, int... Fetch, int... Fed>
-struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
-  static constexpr plan_data make() {
-    constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
-    return passes::plan(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}}, local_device_list);
-  }
-  static constexpr plan_counts counts = make().counts();
-  static constexpr frozen_plan<counts> plan = freeze<counts>(make().view());
-};
 
 // Every distinct use of an op in a plan.
 constexpr vec<kernel_use> collect_uses(const plan_view& p) {
