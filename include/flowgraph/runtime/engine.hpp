@@ -1,6 +1,7 @@
 // What both kinds of session are made of: options, state, the thread pool, and how a step runs. Steps may run at the
 // same time on one session. A step that changes variables has the state to itself; steps that only read share it. So
-// a read sees whole values, and updates of one variable come one after another.
+// a read sees whole values, and updates of one variable come one after another. A user's function that is called by a
+// step must not run a step of the same session: it would wait for itself.
 #pragma once
 #include <algorithm>
 #include <atomic>
