@@ -1,0 +1,34 @@
+// Models, graphs and plans as text.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <flowgraph/define.hpp>
+#include <flowgraph/dsl/print.hpp>
+
+namespace fg = flowgraph;
+
+inline constexpr fg::dim batch{"batch"};
+constexpr auto build = [](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 3>("x");
+  auto w = g.variable<float, 3, 2>("w");
+  g.name("y", relu(matmul(x, w) + 1));
+};
+inline constexpr auto model = fg::define(build);
+
+TEST_CASE("a model prints as the graph that the same code builds at run time") {
+  fg::graph g;
+  build(g);
+  const std::string text = fg::to_text(model);
+  CHECK(text == fg::to_text(g));
+  CHECK(text.find("matmul(%0, %1) : float[batch, 2]") != std::string::npos);
+  CHECK(fg::to_dot(model).find("digraph") == 0);
+}
+
+TEST_CASE("the plan of a step is a constexpr value that prints") {
+  constexpr const auto& plan = fg::plan_of<model, fg::fetch<"y">, fg::fetch<"x">>;
+  static_assert(plan.view().instructions.size() == 2, "a product, and its two neighbours fused");
+  const std::string text = fg::to_text(plan);
+  CHECK(text.find("matmul") != std::string::npos);
+  CHECK(text.find("relu") != std::string::npos);
+}
