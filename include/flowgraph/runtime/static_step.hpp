@@ -13,23 +13,32 @@
 
 namespace flowgraph::detail {
 
-// Every distinct use of an op in a plan.
+// Every distinct use of an op in a plan. Types are packed into one word, so that a use seen before costs the constant
+// evaluator one hash.
 constexpr vec<kernel_use> collect_uses(const plan_view& p) {
   vec<kernel_use> uses;
   hash_map seen;
-  const auto note = [&](const kernel_use& u) {
-    std::uint64_t key = mix(u.op, static_cast<std::uint64_t>(u.out));
-    for (const dtype d : u.in) key = mix(key, static_cast<std::uint64_t>(d));
-    if (seen.find(key) >= 0) return;
+  const auto is_new = [&seen](std::uint64_t op, std::uint64_t types) {
+    const std::uint64_t key = mix(op, types);
+    if (seen.find(key) >= 0) return false;
     seen.set(key, 1);
-    uses.push(u);
+    return true;
   };
   for (const instruction& x : p.instructions) {
+    const operand* o = p.operands.data + x.operands;
     if (x.program == 0) {
-      note(use_of(p, x));
+      std::uint64_t types = x.n_outputs == 0 ? 0 : static_cast<std::uint64_t>(o[x.n_operands].type);
+      for (int i = 0; i < x.n_operands && i < kernel_use::max_types; ++i)
+        types = types << 8 | static_cast<std::uint64_t>(o[i].type);
+      if (is_new(x.op->id, types << 8 | static_cast<unsigned>(x.n_operands))) uses.push(use_of(p, x));
       continue;
     }
-    for (const program_step& s : p.steps_of(p.programs[x.program])) note(use_of(p, x, s));
+    for (const program_step& s : p.steps_of(p.programs[x.program])) {
+      auto types = static_cast<std::uint64_t>(s.type);
+      for (int i = 0; i < s.n_inputs && i < kernel_use::max_types; ++i)
+        types = types << 8 | static_cast<std::uint64_t>(register_type(p, x, p.registers[s.inputs + i]));
+      if (is_new(s.op->id, types << 8 | static_cast<unsigned>(s.n_inputs))) uses.push(use_of(p, x, s));
+    }
   }
   return uses;
 }
