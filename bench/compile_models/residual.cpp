@@ -23,6 +23,7 @@ inline constexpr auto residual = fg::define([](fg::graph& g) {
 });
 
 static_assert(residual.nodes() > 20 * LAYERS);
-static_assert(fg::plan_of<residual, fg::fetch<"loss", "train">, fg::fetch<"x">>.view().instructions.size() > 10 * LAYERS);
+static_assert(fg::plan_of<residual, fg::fetch<"loss", "train">, fg::fetch<"x">>.view().instructions.size() >
+              10 * LAYERS);
 
 int main() { return 0; }

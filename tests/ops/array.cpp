@@ -175,7 +175,7 @@ constexpr int joins_of_a_split() {
   const int before = g.data().size();
   (void)gradients(sum, x);
   int joins = 0;
-  for (int i = before; i < g.data().size(); ++i) joins += g.data().nodes[i].op == &fg::op_def_of<fg::ops::concat>;
+  for (int i = before; i < g.data().size(); ++i) joins += g.data().nodes[i].op->id == fg::ops::concat::id;
   return joins;
 }
 static_assert(joins_of_a_split() == 8);
