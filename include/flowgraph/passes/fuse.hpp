@@ -54,8 +54,12 @@ constexpr fusion fuse(const draft_view& d, detail::slice<int> devices) {
     for (int k = 0; k < x.n_control; ++k) readers[end[k]] = several;
   }
   f.groups.count = groups;
-  for (int k = 1; k < groups; ++k)
-    if (all[k].size == 1) of[all[k].root] = 0;
+  for (int k = 1; k < groups; ++k) {
+    if (all[k].size == 1)
+      of[all[k].root] = 0;
+    else
+      ++f.fused;
+  }
   return f;
 }
 

@@ -13,6 +13,7 @@ struct fusion {
   detail::vec<int> of;        // of each node: its group, 0: runs alone
   detail::vec<int> next;      // of each member: the member behind it, in order of ids; of the root: -1
   detail::vec<group> groups;  // [0] is unused
+  int fused = 0;              // groups that have more than one member
 };
 
 // Every node runs alone.

@@ -70,11 +70,15 @@ constexpr arrangement arrange(draft_view d, const graph_view& model, detail::sli
   if (a.fault.why != problem::none) return a;
   if (partition(d, on, a.cut)) d = a.cut.view();  // before fuse: no instruction spans devices
   log("partition", a.cut.graph.size(), d, on.device);
+  if (o.verify) {
+    const graph_fault f = verify(d.graph);
+    if (f.why != problem::none) a.fault = {f.why, d.model[f.node]};
+  }
   if (o.fuse)
     a.together = fuse(d, on.device);  // before order, which moves whole groups
   else
     a.together = no_fusion(d.graph.size());
-  log("fuse", a.together.groups.size() - 1, d, on.device, a.together);
+  log("fuse", a.together.fused, d, on.device, a.together);
   a.sequence = order(d, locate(d), a.together);  // before memory: it decides who lives at the same time
   a.device = static_cast<detail::vec<int>&&>(on.device);
   return a;
