@@ -29,10 +29,23 @@ struct array_view {
   }
 };
 
-// What outlives a kernel call: the step's random stream.
+// Threads that kernels spread their work over; kernels/parallel.hpp has the call for it.
+class workers {
+ public:
+  using part_function = void (*)(const void* body, std::int64_t first, std::int64_t last);
+
+  virtual ~workers() = default;
+  virtual int threads() const = 0;
+  // Calls part(body, first, last) for [0, grain), [grain, 2 grain), ... up to n, on several threads at once, and
+  // returns when all are done. The first exception that a part throws is thrown again here.
+  virtual void spread(std::int64_t n, std::int64_t grain, part_function part, const void* body) = 0;
+};
+
+// What outlives a kernel call: the step's random stream, and who helps.
 struct kernel_context {
-  std::uint64_t seed = 0;  // of the session
-  std::uint64_t step = 0;  // counts the session's steps
+  std::uint64_t seed = 0;      // of the session
+  std::uint64_t step = 0;      // counts the session's steps
+  workers* helpers = nullptr;  // null: the calling thread alone
 };
 
 struct kernel_args {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "executor.hpp"
+#include "pool_workers.hpp"
 
 namespace flowgraph {
 
@@ -65,15 +66,16 @@ class engine {
       writing.lock();
     else
       reading.lock();
-    const workspace_pool::lease lease = s.workspaces.take(s.program, variables_);
+    const workspace_pool::lease lease = s.workspaces.take(s.program, variables_, provider_, options_.threads);
     workspace& w = *lease;
     w.bind(g, feeds);
-    const kernel_context context{options_.seed, steps_.fetch_add(1)};
+    const bool alone = options_.threads == 1 || w.work() < options_.serial_below;
+    const kernel_context context{options_.seed, steps_.fetch_add(1), alone ? nullptr : &helpers()};
     step_run step(s.program, g, w, context);
-    if (options_.threads == 1 || w.work() < options_.serial_below)
+    if (alone)
       step.serially();
     else
-      step.on(pool());
+      step.on(*pool_);
     for (int i = 0; i < s.program.plan().fetches.size(); ++i)
       if (s.program.plan().fetches[i].where != storage::none) take(i, w.fetch(i));
   }
@@ -91,9 +93,12 @@ class engine {
   }
 
  private:
-  Eigen::ThreadPool& pool() {
-    std::call_once(pool_made_, [this] { pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads); });
-    return *pool_;
+  workers& helpers() {
+    std::call_once(pool_made_, [this] {
+      pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads);
+      helpers_ = std::make_unique<pool_workers>(*pool_, options_.threads);
+    });
+    return *helpers_;
   }
 
   session_options options_;
@@ -102,6 +107,8 @@ class engine {
   std::atomic<std::uint64_t> steps_{0};
   std::once_flag pool_made_;
   std::unique_ptr<Eigen::ThreadPool> pool_;
+  std::unique_ptr<pool_workers> helpers_;
+  const kernel_provider* provider_ = nullptr;
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.

@@ -46,24 +46,16 @@ class step_run {
 
  private:
   void execute(int i) const {
-    const instruction& x = plan_.instructions[i];
-    const array_view* in = workspace_.operand(x.operands);
+    kernel_args k = workspace_.arguments(i);
+    k.context = &context_;
     const code& c = executable_.code_of(i);
     try {
-      if (c.program >= 0) {
-        run_program(executable_.program(c.program), in, in[x.n_operands]);
-      } else {
-        kernel_args k;
-        k.in = in;
-        k.out = in + x.n_operands;
-        k.n_in = x.n_operands;
-        k.n_out = x.n_outputs;
-        k.words = plan_.words.data + x.attrs;
-        k.n_words = x.n_attrs;
-        k.node = static_cast<std::uint64_t>(x.node);
-        k.context = &context_;
+      if (prepared_kernel* p = workspace_.prepared(i))
+        p->run(k);
+      else if (c.program >= 0)
+        run_program(executable_.program(c.program), k);
+      else
         c.kernel(k);
-      }
     } catch (...) {
       explain(i);
     }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include <flowgraph/kernels/provider.hpp>
 #include "bind_feeds.hpp"
 #include "variables.hpp"
 
@@ -15,11 +16,14 @@ namespace flowgraph::detail {
 
 class workspace {
  public:
-  workspace(const executable& e, variable_store& variables)
+  workspace(const executable& e, variable_store& variables, const kernel_provider* provider, int threads)
       : executable_(e),
+        provider_(provider),
+        threads_(threads),
         dims_(static_cast<std::size_t>(e.plan().dims.size())),
         operands_(static_cast<std::size_t>(e.plan().operands.size())),
         fetches_(static_cast<std::size_t>(e.plan().fetches.size())),
+        prepared_(static_cast<std::size_t>(e.plan().instructions.size())),
         pending(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(e.plan().instructions.size()))) {
     const plan_view& p = e.plan();
     for (int i = 0; i < p.operands.size(); ++i)
@@ -41,6 +45,21 @@ class workspace {
 
   const array_view* operand(int i) const { return operands_.data() + i; }
   const array_view& fetch(int i) const { return fetches_[static_cast<std::size_t>(i)]; }
+  // What a provider runs for instruction i; null: its own kernel.
+  prepared_kernel* prepared(int i) const { return prepared_[static_cast<std::size_t>(i)].get(); }
+  // What instruction i is called with; the step adds its context.
+  kernel_args arguments(int i) const {
+    const instruction& x = executable_.plan().instructions[i];
+    kernel_args k;
+    k.in = operand(x.operands);
+    k.out = k.in + x.n_operands;
+    k.n_in = x.n_operands;
+    k.n_out = x.n_outputs;
+    k.words = executable_.plan().words.data + x.attrs;
+    k.n_words = x.n_attrs;
+    k.node = static_cast<std::uint64_t>(x.node);
+    return k;
+  }
   // Elementary operations of one step, roughly.
   std::int64_t work() const { return work_; }
 
@@ -123,6 +142,10 @@ class workspace {
       s.view->data = memory_.get() + arenas[static_cast<std::size_t>(device)] + layout.offsets[s.feed];
     }
     work_ = count_work();
+    if (provider_ == nullptr) return;
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (p.instructions[i].program == 0)
+        prepared_[static_cast<std::size_t>(i)] = provider_->prepare(*p.instructions[i].op, arguments(i), threads_);
   }
 
   void require_known(const flowgraph::operand& o, const feed_binder& binder) const {
@@ -166,9 +189,12 @@ class workspace {
   }
 
   const executable& executable_;
+  const kernel_provider* provider_;
+  int threads_;
   std::vector<std::int64_t> dims_;  // the plan's, as numbers
   std::vector<array_view> operands_;
   std::vector<array_view> fetches_;
+  std::vector<std::unique_ptr<prepared_kernel>> prepared_;
   std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
   aligned_buffer<std::byte> memory_;
@@ -198,7 +224,7 @@ class workspace_pool {
     std::unique_ptr<workspace> workspace_;
   };
 
-  lease take(const executable& e, variable_store& variables) {
+  lease take(const executable& e, variable_store& variables, const kernel_provider* provider, int threads) {
     {
       const std::lock_guard lock(mutex_);
       if (!free_.empty()) {
@@ -207,7 +233,7 @@ class workspace_pool {
         return lease(*this, std::move(w));
       }
     }
-    return lease(*this, std::make_unique<workspace>(e, variables));
+    return lease(*this, std::make_unique<workspace>(e, variables, provider, threads));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "elementwise.hpp"
 
@@ -128,13 +129,15 @@ class broadcast_reader {
 
 }  // namespace detail
 
-// out has the shape that all operands broadcast to; it may lie where an operand of that shape does.
-inline void run_program(const tile_program& p, const array_view* in, const array_view& out) {
+namespace detail {
+
+// Elements first to last - 1 of the result.
+inline void run_tiles(const tile_program& p, const array_view* in, const array_view& out, std::int64_t begin,
+                      std::int64_t end) {
   constexpr int tile_bytes = tile_program::tile_bytes;
   const std::int64_t count = out.size();
-  if (count == 0) return;
   alignas(64) std::byte tiles[(max_program_operands + max_program_steps) * tile_bytes];
-  detail::broadcast_reader readers[max_program_operands];
+  broadcast_reader readers[max_program_operands];
   const std::byte* whole[max_program_operands];  // null: the operand has a tile of its own
   const void* operands[max_program_operands];
   int sizes[max_program_operands];
@@ -147,16 +150,15 @@ inline void run_program(const tile_program& p, const array_view* in, const array
     std::byte* own = tiles + used++ * tile_bytes;
     operands[i] = own;
     if (n == 1)  // the same in every tile
-      detail::repeat(own, static_cast<const std::byte*>(in[i].data), sizes[i],
-                     std::min<std::int64_t>(count, p.elements));
+      repeat(own, static_cast<const std::byte*>(in[i].data), sizes[i], std::min<std::int64_t>(end - begin, p.elements));
     else
-      readers[i] = detail::broadcast_reader(in[i], out, own);
+      readers[i] = broadcast_reader(in[i], out, own);
   }
   auto* result = static_cast<std::byte*>(out.data);
   const int result_size = size_of(out.type);
   const void* values[max_program_steps];
-  for (std::int64_t first = 0; first < count; first += p.elements) {
-    const int n = static_cast<int>(std::min<std::int64_t>(p.elements, count - first));
+  for (std::int64_t first = begin; first < end; first += p.elements) {
+    const int n = static_cast<int>(std::min<std::int64_t>(p.elements, end - first));
     for (int i = 0; i < p.n_operands; ++i) {
       if (whole[i] != nullptr)
         operands[i] = whole[i] + first * sizes[i];
@@ -172,6 +174,15 @@ inline void run_program(const tile_program& p, const array_view* in, const array
       values[s] = to;
     }
   }
+}
+
+}  // namespace detail
+
+// The result has the shape that all operands broadcast to; it may lie where an operand of that shape does.
+inline void run_program(const tile_program& p, const kernel_args& k) {
+  constexpr std::int64_t step_work = 4;  // operations for an element, between an addition and a tanh
+  parallel_for(k, k.out[0].size(), part_size(p.n_steps * step_work, p.elements),
+               [&](std::int64_t first, std::int64_t last) { detail::run_tiles(p, k.in, k.out[0], first, last); });
 }
 
 }  // namespace flowgraph

@@ -1,0 +1,26 @@
+// Where kernels come from beside the library's own: another library that computes some ops faster. It is asked once for
+// each instruction, when the extents of a step are known, and may keep what it prepares (primitives, reordered weights,
+// scratch memory) from step to step.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include <flowgraph/plan/kernel_args.hpp>
+
+namespace flowgraph {
+
+class prepared_kernel {
+ public:
+  virtual ~prepared_kernel() = default;
+  // The same types, extents and attributes as when it was prepared; addresses may differ.
+  virtual void run(const kernel_args& k) = 0;
+};
+
+struct kernel_provider {
+  std::string_view name;
+  // Null: not this op with these types, attributes and extents; the library's own kernel runs. Data pointers are not to
+  // be read yet.
+  std::unique_ptr<prepared_kernel> (*prepare)(const op_def& op, const kernel_args& k, int threads);
+};
+
+}  // namespace flowgraph
