@@ -54,6 +54,8 @@ class FlowgraphConan(ConanFile):
         skip = self.conf.get("tools.build:skip_test", default=False, check_type=bool)
         toolchain.cache_variables["FLOWGRAPH_BUILD_TESTS"] = not skip
         toolchain.cache_variables["FLOWGRAPH_BUILD_EXAMPLES"] = False
+        # Not whichever oneDNN the system has: the package requires none.
+        toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "eigen"
         toolchain.generate()
 
     def build(self):

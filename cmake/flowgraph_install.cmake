@@ -12,5 +12,6 @@ install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCH
 install(TARGETS flowgraph flowgraph_define EXPORT flowgraph_targets)
 install(EXPORT flowgraph_targets NAMESPACE flowgraph:: FILE flowgraphTargets.cmake DESTINATION "${package_dir}")
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
-              "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake" DESTINATION "${package_dir}")
+              "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake" cmake/flowgraph_kernels.cmake
+        DESTINATION "${package_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/flowgraph")

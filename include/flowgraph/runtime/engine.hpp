@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <thread>
 
+#include <flowgraph/kernels/providers.hpp>
 #include "executor.hpp"
 #include "pool_workers.hpp"
 
@@ -23,6 +24,8 @@ struct session_options {
   std::uint64_t seed = 0;
   // Steps of fewer elementary operations run on the calling thread: waking another one would take longer.
   std::int64_t serial_below = 1'000'000;
+  // Whose kernels compute: the library's own, which are Eigen's, or another library's.
+  flowgraph::kernels kernels = flowgraph::kernels::automatic;
 };
 
 namespace detail {
@@ -38,7 +41,7 @@ struct prepared_step {
 
 class engine {
  public:
-  explicit engine(const session_options& o) : options_(o) {
+  explicit engine(const session_options& o) : options_(o), provider_(choose_provider(o.kernels)) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
                            fmt::format("session: threads must be at least 1, got {}", o.threads));
@@ -108,7 +111,7 @@ class engine {
   std::once_flag pool_made_;
   std::unique_ptr<Eigen::ThreadPool> pool_;
   std::unique_ptr<pool_workers> helpers_;
-  const kernel_provider* provider_ = nullptr;
+  const kernel_provider* provider_;
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.

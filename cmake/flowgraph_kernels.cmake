@@ -1,0 +1,19 @@
+# Whose kernels flowgraph may use beside its own. Included by the project and, installed, by flowgraphConfig.cmake, so that
+# who uses the library decides where it is used: FLOWGRAPH_KERNELS is auto (oneDNN if it is found), eigen or onednn.
+set(FLOWGRAPH_KERNELS auto CACHE STRING "Kernels beside flowgraph's own: auto, eigen (none) or onednn")
+set_property(CACHE FLOWGRAPH_KERNELS PROPERTY STRINGS auto eigen onednn)
+if(NOT FLOWGRAPH_KERNELS MATCHES "^(auto|eigen|onednn)$")
+  message(FATAL_ERROR "FLOWGRAPH_KERNELS must be auto, eigen or onednn, not \"${FLOWGRAPH_KERNELS}\"")
+endif()
+
+set(FLOWGRAPH_ONEDNN FALSE)
+if(NOT FLOWGRAPH_KERNELS STREQUAL eigen)
+  find_package(dnnl 2.6 CONFIG QUIET)
+  # Threads of TBB's can't be kept to the number that a session was given.
+  if(dnnl_FOUND AND NOT DNNL_CPU_THREADING_RUNTIME STREQUAL TBB)
+    set(FLOWGRAPH_ONEDNN TRUE)
+  elseif(FLOWGRAPH_KERNELS STREQUAL onednn)
+    message(FATAL_ERROR "FLOWGRAPH_KERNELS is onednn, but find_package(dnnl) found no oneDNN 2.6 or later 2.x"
+                        " that was built for OpenMP, for a thread pool or without threads")
+  endif()
+endif()

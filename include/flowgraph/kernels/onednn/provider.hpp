@@ -1,0 +1,33 @@
+// oneDNN as a provider of kernels: which ops it computes, and from which size on it pays.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include <flowgraph/kernels/provider.hpp>
+#include "matmul.hpp"
+
+namespace flowgraph::detail::onednn {
+
+inline bool all_float_and_not_empty(const kernel_args& k) {
+  const auto fits = [](const array_view& v) { return v.type == dtype::float32 && v.size() > 0; };
+  for (int i = 0; i < k.n_in; ++i)
+    if (!fits(k.in[i])) return false;
+  return k.n_out == 1 && fits(k.out[0]);
+}
+
+// Everywhere: also where the library's own kernels are done before oneDNN has looked at its arguments.
+template <bool Everywhere>
+std::unique_ptr<prepared_kernel> prepare(const op_def& op, const kernel_args& k, int) {
+  if (!all_float_and_not_empty(k) || !openmp::controlled()) return nullptr;
+  const on_this_thread alone;
+  if (op.id == ops::matmul::id) {
+    auto m = std::make_unique<matmul>(k);
+    return Everywhere || m->flops() >= 1 << 19 ? std::move(m) : nullptr;
+  }
+  return nullptr;
+}
+
+inline constexpr kernel_provider everywhere{"onednn", &prepare<true>};
+inline constexpr kernel_provider where_faster{"onednn", &prepare<false>};
+
+}  // namespace flowgraph::detail::onednn
