@@ -70,7 +70,7 @@ void check_failure(const Run& run) {
 }  // namespace
 
 TEST_CASE("steps run at the same time; reads see whole values and no update is lost") {
-  fg::session<shared_state> s({.threads = 2, .serial_below = 0});
+  fg::session<shared_state> s({.threads = 2, .inter_op = fg::inter_op_policy::parallel});
   constexpr int steps = 50;
   std::atomic<int> torn{0}, wrong{0};
   const auto work = [&](int thread) {
@@ -102,7 +102,7 @@ TEST_CASE("a wide graph gives the same numbers on every number of threads") {
   fg::session<model> one({.threads = 1});
   const float expected = one.run<"sum">(fg::feed<"x">(x));
   for (const int threads : {2, 3, 4}) {
-    fg::session<model> many({.threads = threads, .serial_below = 0});
+    fg::session<model> many({.threads = threads, .inter_op = fg::inter_op_policy::parallel});
     for (int i = 0; i < 20; ++i) CHECK(many.run<"sum">(fg::feed<"x">(x)) == expected);
   }
 }
@@ -110,7 +110,7 @@ TEST_CASE("a wide graph gives the same numbers on every number of threads") {
 TEST_CASE("many callers share one dynamic session and its pool") {
   fg::graph g;
   wide(g);
-  fg::dynamic_session s(g, {.threads = 2, .serial_below = 0});
+  fg::dynamic_session s(g, {.threads = 2, .inter_op = fg::inter_op_policy::parallel});
   auto sum = s.find<float>("sum");
   fg::ndarray<float, 32, 32> x;
   for (float& v : x) v = 0.01f;
@@ -136,7 +136,7 @@ TEST_CASE("a kernel that throws ends the step, names its node, and leaves the se
   });
   const std::array<float, 6> x{};
   for (const int threads : {1, 2}) {
-    fg::session<model> s({.threads = threads, .serial_below = 0});
+    fg::session<model> s({.threads = threads, .inter_op = fg::inter_op_policy::parallel});
     const float expected = s.run<"sum">(fg::feed<"x">(x));
     for (int i = 0; i < 10; ++i) {
       check_failure([&] { s.run<"sum">(fg::feed<"x">(x)); });

@@ -10,7 +10,8 @@ TEST_CASE("the digits network learns, and does not depend on the number of threa
   const digits_data data(example::read_csv(FLOWGRAPH_TESTS_DIR "/../examples/data/digits.csv"));
   CHECK(data.train.labels.size() == 1438);
   CHECK(data.test.labels.size() == 359);
-  fg::session<digits> one({.threads = 1, .seed = 42}), two({.threads = 2, .seed = 42, .serial_below = 0});
+  fg::session<digits> one({.threads = 1, .seed = 42}),
+      two({.threads = 2, .seed = 42, .inter_op = fg::inter_op_policy::parallel});
   const training_result a = train_digits(one, data, 60), b = train_digits(two, data, 60);
   CHECK(a.accuracy >= 0.96f);
   CHECK(a.accuracy == b.accuracy);

@@ -125,7 +125,8 @@ TEST_CASE("a seed decides the first weights, whatever runs them") {
 }
 
 TEST_CASE("training is the same, bit for bit, on one thread and on two") {
-  fg::session<models::mlp> one({.threads = 1, .seed = 7}), two({.threads = 2, .seed = 7, .serial_below = 0});
+  fg::session<models::mlp> one({.threads = 1, .seed = 7}),
+      two({.threads = 2, .seed = 7, .inter_op = fg::inter_op_policy::parallel});
   fg::ndarray<float, 32, 8> x;
   fg::ndarray<std::int64_t, 32> y;
   for (int i = 0; i < 32; ++i) {

@@ -105,9 +105,13 @@ class runner {
     step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g.view(), &fgd::find_kernel<>);
   }
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) {
-    std::vector<fetched_array> result;
-    engine_.run(*step_, graph_.view(), feeds.data(), [&](int, const array_view& v) { result.push_back(fetch(v)); });
-    return result;
+    std::vector<const fgd::borrowed*> data;
+    for (const fgd::borrowed& b : feeds) data.push_back(&b);
+    return engine_.run(*step_, graph_.view(), data.data(), nullptr, [](const auto& done) {
+      std::vector<fetched_array> result;
+      for (std::size_t k = 0; k < done.size(); ++k) result.push_back(done.read(k, fetch));
+      return result;
+    });
   }
   fgd::engine& engine() { return engine_; }
 
@@ -118,8 +122,8 @@ class runner {
   std::unique_ptr<fgd::prepared_step> step_;
 };
 
-constexpr session_options one_thread{.threads = 1, .seed = 1, .serial_below = 0};
-constexpr session_options two_threads{.threads = 2, .seed = 1, .serial_below = 0};
+const session_options one_thread{.threads = 1, .seed = 1};
+const session_options two_threads{.threads = 2, .seed = 1, .inter_op = inter_op_policy::parallel};
 
 bool near(double a, double b, const tolerance_of& t, double scale) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);

@@ -76,5 +76,13 @@ class plan_error : public error {
 class execution_error : public error {
   using error::error;
 };
+// The step was stopped from outside, by its std::stop_token.
+class cancelled_error : public error {
+  using error::error;
+};
+// The step was not done by its deadline.
+class deadline_error : public error {
+  using error::error;
+};
 
 }  // namespace flowgraph

@@ -89,6 +89,8 @@
   X(kernel_failed, "a kernel failed while the step ran") \
   X(check_failed, "check: every element of the condition must be true") \
   X(no_such_kernels, "the program was built without the kernels that were asked for") \
+  X(cancelled, "the step was stopped before it was done") \
+  X(deadline_passed, "the step was not done by its deadline") \
   X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have")
 // clang-format on

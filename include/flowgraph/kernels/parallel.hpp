@@ -17,18 +17,27 @@ constexpr std::int64_t part_size(std::int64_t work_each, std::int64_t unit = 1) 
   return (pieces + unit - 1) / unit * unit;
 }
 
-// f(first, last) for parts of [0, n) of `grain` pieces each, the last one shorter.
+// f(first, last) for parts of [0, n) of `grain` pieces each, the last one shorter. Between parts the step may be
+// interrupted: then this throws, and some parts are not done.
 template <class F>
 void parallel_for(const kernel_args& k, std::int64_t n, std::int64_t grain, const F& f) {
   if (n <= grain) {
     if (n > 0) f(std::int64_t{0}, n);
-  } else if (k.context == nullptr || k.context->helpers == nullptr) {
-    for (std::int64_t first = 0; first < n; first += grain) f(first, std::min(n, first + grain));
+    return;
+  }
+  const kernel_context none, &c = k.context == nullptr ? none : *k.context;
+  const auto part = [&](std::int64_t first, std::int64_t last) {
+    if (c.interrupt != nullptr) c.interrupt->check();
+    f(first, last);
+  };
+  if (c.helpers == nullptr) {
+    for (std::int64_t first = 0; first < n; first += grain) part(first, std::min(n, first + grain));
   } else {
-    k.context->helpers->spread(
+    using body = decltype(part);
+    c.helpers->spread(
         n, grain,
-        [](const void* body, std::int64_t first, std::int64_t last) { (*static_cast<const F*>(body))(first, last); },
-        &f);
+        [](const void* p, std::int64_t first, std::int64_t last) { (*static_cast<const body*>(p))(first, last); },
+        &part);
   }
 }
 

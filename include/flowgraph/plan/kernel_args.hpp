@@ -41,11 +41,22 @@ class workers {
   virtual void spread(std::int64_t n, std::int64_t grain, part_function part, const void* body) = 0;
 };
 
-// What outlives a kernel call: the step's random stream, and who helps.
+// Why a step may end early: somebody asked for it, or its time is over.
+class interruption {
+ public:
+  // Throws when the step is to end.
+  virtual void check() const = 0;
+
+ protected:
+  ~interruption() = default;
+};
+
+// What outlives a kernel call: the step's random stream, who helps, who may interrupt.
 struct kernel_context {
-  std::uint64_t seed = 0;      // of the session
-  std::uint64_t step = 0;      // counts the session's steps
-  workers* helpers = nullptr;  // null: the calling thread alone
+  std::uint64_t seed = 0;                   // of the session
+  std::uint64_t step = 0;                   // counts the session's steps
+  workers* helpers = nullptr;               // null: the calling thread alone
+  const interruption* interrupt = nullptr;  // null: nobody, or the kernel must not be left halfway
 };
 
 struct kernel_args {

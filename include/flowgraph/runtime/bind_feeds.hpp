@@ -16,7 +16,7 @@ namespace flowgraph::detail {
 class feed_binder {
  public:
   // feeds: in the plan's order. Throws feed_error.
-  feed_binder(const executable& e, const graph_view& g, const borrowed* feeds)
+  feed_binder(const executable& e, const graph_view& g, const borrowed* const* feeds)
       : plan_(e.plan()),
         graph_(g),
         feeds_(feeds),
@@ -30,7 +30,7 @@ class feed_binder {
     for (bool progress = true; progress;) {
       progress = false;
       for (int f = 0; f < n; ++f)
-        if (!done[static_cast<std::size_t>(f)] && (feeds_[f].flat ? bind_flat(f) : bind_shaped(f)))
+        if (!done[static_cast<std::size_t>(f)] && (feeds_[f]->flat ? bind_flat(f) : bind_shaped(f)))
           progress = done[static_cast<std::size_t>(f)] = true;
     }
     for (int f = 0; f < n; ++f)
@@ -56,7 +56,7 @@ class feed_binder {
   slice<extent> dims_of(int f) const { return plan_.dims_of(plan_.feeds[f].shape); }
 
   [[noreturn]] void refuse(int f, std::string_view more = "") const {
-    const borrowed& b = feeds_[f];
+    const borrowed& b = *feeds_[f];
     const std::string given = b.flat ? fmt::format("{} values", b.count) : type_text(b.type, b.rank, b.dims);
     throw feed_error(problem::feed_extents, fmt::format("feed {}: expected {}, got {}{}", feed_name(f),
                                                         type_text(graph_, plan_.feeds[f].node), given, more));
@@ -64,9 +64,10 @@ class feed_binder {
   std::string feed_name(int f) const { return label_of(graph_, plan_.feeds[f].node); }
 
   void check_type(int f) const {
-    if (feeds_[f].type == plan_.feeds[f].type) return;
-    throw feed_error(problem::feed_dtype, fmt::format("feed {}: expected {}, got {} values", feed_name(f),
-                                                      type_text(graph_, plan_.feeds[f].node), name_of(feeds_[f].type)));
+    if (feeds_[f]->type == plan_.feeds[f].type) return;
+    throw feed_error(problem::feed_dtype,
+                     fmt::format("feed {}: expected {}, got {} values", feed_name(f),
+                                 type_text(graph_, plan_.feeds[f].node), name_of(feeds_[f]->type)));
   }
 
   std::size_t index_of(std::string_view name) const {
@@ -133,7 +134,7 @@ class feed_binder {
 
   bool bind_shaped(int f) {
     const slice<extent> dims = dims_of(f);
-    const borrowed& b = feeds_[f];
+    const borrowed& b = *feeds_[f];
     if (b.rank != dims.count) refuse(f);
     for (int i = 0; i < b.rank; ++i)
       if (dims[i] >= 0 && dims[i] != b.dims[i]) refuse(f);
@@ -145,7 +146,7 @@ class feed_binder {
 
   bool bind_flat(int f) {
     const slice<extent> dims = dims_of(f);
-    const std::int64_t count = feeds_[f].count;
+    const std::int64_t count = feeds_[f]->count;
     std::int64_t known = 1, numbers = 1;
     extent unknown = 0, named = 0;
     int unknowns = 0, nameds = 0;
@@ -177,7 +178,7 @@ class feed_binder {
 
   plan_view plan_;
   graph_view graph_;
-  const borrowed* feeds_;
+  const borrowed* const* feeds_;
   const std::vector<std::string_view>& names_;
   std::vector<std::int64_t> numbers_;  // of each name; -1: not known
   std::vector<int> bound_by_;          // of each name: the feed that said it

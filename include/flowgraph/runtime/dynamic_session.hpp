@@ -2,9 +2,9 @@
 // feeds and kernels are checked when a step is asked for, each mistake with an exception of its own type. A signature
 // is planned once.
 #pragma once
+#include <algorithm>
 #include <memory>
-#include <mutex>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -19,6 +19,7 @@
 #include "engine.hpp"
 #include "kernel_table.hpp"
 #include "static_step.hpp"
+#include "step_table.hpp"
 
 namespace flowgraph {
 
@@ -27,7 +28,7 @@ namespace detail {
 template <class T>
 concept fetch_argument = any_tensor<T> || std::same_as<T, operation>;
 template <class T>
-concept run_argument = fetch_argument<T> || is_feed<T>;
+concept run_argument = fetch_argument<T> || is_feed<T> || std::same_as<T, limits>;
 
 // The values that an argument of run asks for: none or one.
 template <class T>
@@ -46,32 +47,49 @@ struct planned_step {
   std::vector<int> fetches, feeds;
   plan_data plan;
   std::unique_ptr<prepared_step> step;
+
+  bool is_for(slice<int> wanted_fetches, slice<int> wanted_feeds) const {
+    return std::equal(fetches.begin(), fetches.end(), wanted_fetches.begin(), wanted_fetches.end()) &&
+           std::equal(feeds.begin(), feeds.end(), wanted_feeds.begin(), wanted_feeds.end());
+  }
 };
 
 }  // namespace detail
 
+// May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once, as
+// long as the graph does not grow at the same time.
 class dynamic_session {
  public:
   // The graph outlives the session and may grow between steps.
-  explicit dynamic_session(graph& g, const session_options& options = {}) : graph_(g.data()), engine_(options) {
-    engine_.add_variables(graph_.view());
+  explicit dynamic_session(graph& g, const session_options& options = {})
+      : parts_(std::make_unique<parts>(g.data(), options)) {
+    engine().add_variables(view());
+    for (const std::string& d : options.devices) {
+      const device_name name = parse_device(d);
+      if (!name.ok || name.kind != "cpu")
+        throw argument_error(problem::no_device, fmt::format("session: a device of this machine is written like "
+                                                             "\"/cpu:0\", got \"{}\"",
+                                                             d));
+    }
   }
-  dynamic_session(const dynamic_session&) = delete;
-  dynamic_session& operator=(const dynamic_session&) = delete;
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
   // order. One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
-  // operations alone give nothing.
+  // operations alone give nothing. With fg::limits among the arguments the step ends with cancelled_error or
+  // deadline_error when it is not done in time.
   template <detail::run_argument... Arguments>
   auto run(const Arguments&... arguments) {
     constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
     int fetches[sizeof...(Arguments) - n_feeds + 1], feeds[n_feeds + 1];
-    detail::borrowed data[n_feeds + 1];
+    const detail::borrowed* data[n_feeds + 1];
+    const limits* within = nullptr;
     int fetched = 0, fed = 0;
     const auto sort = [&]<class A>(const A& a) {
       if constexpr (detail::is_feed<A>) {
         feeds[fed] = node_of(a);
-        data[fed++] = a.data;
+        data[fed++] = &a.data;
+      } else if constexpr (std::same_as<A, limits>) {
+        within = &a;
       } else {
         fetches[fetched++] = check_handle(a);
       }
@@ -79,7 +97,8 @@ class dynamic_session {
     (sort(arguments), ...);
     detail::prepared_step& step = prepared<>({fetches, fetched}, {feeds, fed});
     using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
-    return detail::collect_values<values>([&](const auto& take) { engine_.run(step, graph_.view(), data, take); });
+    const graph_view g = view();
+    return engine().run(step, g, data, within, [](const auto& done) { return detail::collect_values<values>(done); });
   }
 
   // A handle by name: auto loss = s.find<float>("loss"). Throws name_error, or graph_error if it is something else.
@@ -87,60 +106,75 @@ class dynamic_session {
   tensor<T, detail::canonical<E>()...> find(std::string_view name) {
     using result = tensor<T, detail::canonical<E>()...>;
     const int id = node_of_name(name);
-    const node& n = graph_.nodes[id];
-    if (n.type != detail::dtype_of<T> || graph_.shapes[n.shape].hash != result::shape.hash || n.type == dtype::none)
+    const node& n = data().nodes[id];
+    if (n.type != detail::dtype_of<T> || data().shapes[n.shape].hash != result::shape.hash || n.type == dtype::none)
       throw graph_error(problem::invalid_graph, fmt::format("\"{}\" is {}, not {}", name, described(id),
                                                             detail::shape_to_text(detail::dtype_of<T>, result::shape)));
-    return {&graph_, id};
+    return {&data(), id};
   }
   operation find_operation(std::string_view name) {
     const int id = node_of_name(name);
-    if (graph_.nodes[id].type != dtype::none)
+    if (data().nodes[id].type != dtype::none)
       throw graph_error(problem::invalid_graph, fmt::format("\"{}\" is {}, not an operation", name, described(id)));
-    return {&graph_, id};
+    return {&data(), id};
   }
 
-  // A variable's value. Waits for steps that are changing state.
+  // A variable's value. Waits for steps that are changing it.
   template <any_variable V>
   auto get(const V& variable) {
     using array = typename detail::shaped<ndarray, element_t<V>, tensor_t<V>>::type;
-    std::optional<array> result;
-    engine_.add_variables(graph_.view());
-    engine_.read(check_handle(variable), [&](const detail::variable_state& v) {
-      result = detail::copy_value<array>({v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
-    });
-    return *std::move(result);
+    engine().add_variables(view());
+    return engine().read(check_handle(variable), detail::copy_variable<array>);
   }
   template <any_variable V, feedable D>
   void set(const V& variable, const D& data) {
     const auto checked = feed(variable, data);
-    engine_.add_variables(graph_.view());
-    engine_.write(check_handle(variable),
-                  [&](detail::variable_state& v) { detail::assign_variable(graph_.view(), v, checked.data); });
+    engine().add_variables(view());
+    engine().write(check_handle(variable),
+                   [&](detail::variable_state& v) { detail::assign_variable(view(), v, checked.data); });
   }
   // All variables begin again, with this seed.
   void initialize(std::uint64_t seed) {
-    engine_.add_variables(graph_.view());
-    engine_.initialize(graph_.view(), seed);
+    engine().add_variables(view());
+    engine().initialize(view(), seed);
   }
 
+  // The last steps, as many as options.profile says, oldest first.
+  std::vector<step_profile> profile() const { return parts_->engine.profile(); }
+
  private:
+  struct parts {
+    parts(graph_data& g, const session_options& o) : graph(g), engine(o) {
+      for (const std::string& d : engine.options().devices) devices.push_back(d);
+      if (devices.empty()) devices.assign(detail::local_device_list.begin(), detail::local_device_list.end());
+    }
+
+    graph_data& graph;
+    detail::engine engine;
+    std::vector<std::string_view> devices;
+    detail::step_table<detail::planned_step> steps;
+  };
+
+  detail::engine& engine() { return parts_->engine; }
+  graph_data& data() const { return parts_->graph; }
+  graph_view view() const { return parts_->graph.view(); }
+
   template <class Handle>
   int check_handle(const Handle& h) const {
-    if (h.graph != &graph_ || h.id < 0 || h.id >= graph_.size())
+    if (h.graph != &data() || h.id < 0 || h.id >= data().size())
       throw graph_error(problem::different_graphs, "run: a handle belongs to another graph than the session's");
     return h.id;
   }
   int node_of_name(std::string_view name) const {
-    const int id = graph_.view().find(name);
+    const int id = view().find(name);
     if (id < 0)
       throw name_error(problem::unknown_name, fmt::format("\"{}\": {}{}", name, sentence(problem::unknown_name),
-                                                          detail::near_names(graph_.view(), name)));
+                                                          detail::near_names(view(), name)));
     return id;
   }
   std::string described(int id) const {
-    if (graph_.nodes[id].type == dtype::none) return "an operation";
-    return detail::type_text(graph_.view(), id);
+    if (data().nodes[id].type == dtype::none) return "an operation";
+    return detail::type_text(view(), id);
   }
 
   int node_of(const detail::text_feed& f) const { return node_of_name(f.name); }
@@ -156,26 +190,29 @@ class dynamic_session {
   // A template, so that the table of kernels is instantiated only where a step is run.
   template <class Kernels = void>
   detail::prepared_step& prepared(detail::slice<int> fetches, detail::slice<int> feeds) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& p : planned_)
-      if (same(p->fetches, fetches) && same(p->feeds, feeds)) return *p->step;
+    std::uint64_t hash = 0;
+    for (const int f : fetches) hash = detail::mix(hash, static_cast<std::uint64_t>(f));
+    for (const int f : feeds) hash = detail::mix(hash, ~static_cast<std::uint64_t>(f));
+    detail::planned_step& found = parts_->steps.find(
+        hash, [&](const detail::planned_step& s) { return s.is_for(fetches, feeds); },
+        [&] { return make_step<Kernels>(fetches, feeds); });
+    return *found.step;
+  }
+  template <class Kernels>
+  std::unique_ptr<detail::planned_step> make_step(detail::slice<int> fetches, detail::slice<int> feeds) {
     auto made = std::make_unique<detail::planned_step>();
+    const graph_view g = view();
     made->fetches.assign(fetches.begin(), fetches.end());
     made->feeds.assign(feeds.begin(), feeds.end());
-    made->plan = passes::plan(graph_.view(), {fetches, feeds}, detail::local_device_list);
+    made->plan = passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())});
     if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
-    engine_.add_variables(graph_.view());
-    made->step =
-        std::make_unique<detail::prepared_step>(made->plan.view(), graph_.view(), &detail::find_kernel<Kernels>);
-    planned_.push_back(std::move(made));
-    return *planned_.back()->step;
-  }
-  static bool same(const std::vector<int>& a, detail::slice<int> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    engine().add_variables(g);
+    made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);
+    return made;
   }
 
   [[noreturn]] void refuse(const plan_fault& fault) const {
-    const graph_view g = graph_.view();
+    const graph_view g = view();
     std::string message(sentence(fault.why));
     if (fault.node >= 0) {
       message = fmt::format("{}: {}", detail::label_of(g, fault.node), message);
@@ -196,10 +233,7 @@ class dynamic_session {
     }
   }
 
-  graph_data& graph_;
-  detail::engine engine_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<detail::planned_step>> planned_;
+  std::unique_ptr<parts> parts_;
 };
 
 }  // namespace flowgraph

@@ -1,34 +1,21 @@
-// What both kinds of session are made of: options, state, the thread pool, and how a step runs. Steps may run at the
-// same time on one session. A step that changes variables has the state to itself; steps that only read share it. So
-// a read sees whole values, and updates of one variable come one after another. A user's function that is called by a
-// step must not run a step of the same session: it would wait for itself.
+// What both kinds of session are made of: state, threads, and how a step runs. Steps may run at the same time on one
+// session, each in a workspace of its own; what they see of each other's updates is the session's update_policy. A
+// user's function that is called by a step must not run a step of the same session: it might wait for itself.
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
-#include <thread>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <flowgraph/kernels/providers.hpp>
 #include "executor.hpp"
-#include "pool_workers.hpp"
+#include "workspace_pool.hpp"
 
-namespace flowgraph {
-
-struct session_options {
-  // Steps run on up to this many threads.
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  // Decides the first values of variables and every random number.
-  std::uint64_t seed = 0;
-  // Steps of fewer elementary operations run on the calling thread: waking another one would take longer.
-  std::int64_t serial_below = 1'000'000;
-  // Whose kernels compute: the library's own, which are Eigen's, or another library's.
-  flowgraph::kernels kernels = flowgraph::kernels::automatic;
-};
-
-namespace detail {
+namespace flowgraph::detail {
 
 // A plan and the workspaces of its steps.
 struct prepared_step {
@@ -39,79 +26,176 @@ struct prepared_step {
   workspace_pool workspaces;
 };
 
+// A workspace, until the values of the step have been read.
+class workspace_lease {
+ public:
+  workspace_lease(workspace_pool& pool, workspace& w) : pool_(pool), workspace_(w) {}
+  workspace_lease(const workspace_lease&) = delete;
+  workspace_lease& operator=(const workspace_lease&) = delete;
+  ~workspace_lease() { pool_.give(workspace_); }
+  workspace& operator*() const { return workspace_; }
+  workspace* operator->() const { return &workspace_; }
+
+ private:
+  workspace_pool& pool_;
+  workspace& workspace_;
+};
+
 class engine {
  public:
-  explicit engine(const session_options& o) : options_(o), provider_(choose_provider(o.kernels)) {
+  explicit engine(const session_options& o) : options_(o), provider_(choose_provider(o.kernels)), seed_(o.seed) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
                            fmt::format("session: threads must be at least 1, got {}", o.threads));
+    if (o.pool != nullptr) options_.threads = std::min(o.threads, o.pool->NumThreads() + 1);
   }
 
   const session_options& options() const { return options_; }
 
-  void add_variables(const graph_view& g) {
-    const std::unique_lock lock(state_);
-    variables_.add_new(g, options_.seed);
-  }
+  void add_variables(const graph_view& g) { variables_.add_new(g, seed_); }
+  // Steps that run at the same time draw from the old seed or the new one.
   void initialize(const graph_view& g, std::uint64_t seed) {
-    const std::unique_lock lock(state_);
-    options_.seed = seed;
+    seed_ = seed;
     steps_ = 0;
     variables_.initialize(g, seed);
   }
 
-  // take(i, view) is called for each fetch that has a value, before anybody can change it.
-  template <class Take>
-  void run(prepared_step& s, const graph_view& g, const borrowed* feeds, const Take& take) {
-    std::unique_lock writing(state_, std::defer_lock);
-    std::shared_lock reading(state_, std::defer_lock);
-    if (s.program.writes_state())
-      writing.lock();
-    else
-      reading.lock();
-    const workspace_pool::lease lease = s.workspaces.take(s.program, variables_, provider_, options_.threads);
-    workspace& w = *lease;
-    w.bind(g, feeds);
-    const bool alone = options_.threads == 1 || w.work() < options_.serial_below;
-    const kernel_context context{options_.seed, steps_.fetch_add(1), alone ? nullptr : &helpers()};
-    step_run step(s.program, g, w, context);
-    if (alone)
-      step.serially();
-    else
-      step.on(*pool_);
-    for (int i = 0; i < s.program.plan().fetches.size(); ++i)
-      if (s.program.plan().fetches[i].where != storage::none) take(i, w.fetch(i));
+  // Runs a step, and gives what collect(workspace) makes of its values before anybody can change them. feeds: in the
+  // plan's order.
+  template <class Collect>
+  auto run(prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l,
+           const Collect& collect) {
+    const workspace_lease w(s.workspaces, s.workspaces.take([&] {
+      return std::make_unique<workspace>(s.program, variables_, provider_, options_);
+    }));
+    w->bind(g, feeds);
+    std::optional<step_limits> within;
+    if (l != nullptr) within.emplace(*l);
+    if (options_.updates == update_policy::consistent) {
+      const variable_hold hold(variables_.room, w->used(), within ? &*within : nullptr);
+      execute(s.program, g, *w, {nullptr, within ? &*within : nullptr, nullptr});
+      return collect(values_of(*w, nullptr));
+    }
+    waiting_room* room = options_.updates == update_policy::overlapping ? &variables_.room : nullptr;
+    execute(s.program, g, *w, {room, within ? &*within : nullptr, nullptr});
+    return collect(values_of(*w, room));
   }
 
-  // f(variable_state) with the state held for reading.
+  // The values of a step that is done. Those that are variables are locked while they are read, unless the step holds
+  // them.
+  class values_of {
+   public:
+    values_of(const workspace& w, waiting_room* room) : workspace_(w), room_(room) {}
+    std::size_t size() const { return workspace_.values(); }
+    // f(array_view) for the k-th value.
+    template <class F>
+    auto read(std::size_t k, const F& f) const {
+      if (room_ == nullptr) return f(workspace_.value(k));
+      const variable_hold hold(*room_, workspace_.used_by_value(k));
+      return f(workspace_.value(k));
+    }
+
+   private:
+    const workspace& workspace_;
+    waiting_room* room_;
+  };
+
+  // f(variable_state) while nobody changes it.
   template <class F>
-  void read(int node, const F& f) {
-    const std::shared_lock lock(state_);
-    f(static_cast<const variable_state&>(variables_.of_node(node)));
+  auto read(int node, const F& f) {
+    return use({&variables_.of_node(node), false}, f);
   }
+  // f(variable_state) while nobody else uses it.
   template <class F>
   void write(int node, const F& f) {
-    const std::unique_lock lock(state_);
-    f(variables_.of_node(node));
+    use({&variables_.of_node(node), true}, f);
+  }
+
+  // The last steps, oldest first.
+  std::vector<step_profile> profile() {
+    const std::lock_guard lock(profile_mutex_);
+    return {profiles_.begin(), profiles_.end()};
   }
 
  private:
+  template <class F>
+  auto use(const variable_access& a, const F& f) {
+    const variable_hold hold(variables_.room, {&a, 1});
+    return f(*a.variable);
+  }
+
+  void execute(const executable& e, const graph_view& g, workspace& w, step_company c) {
+    const walk how = w.how();
+    w.set_context({seed_.load(std::memory_order_relaxed), steps_.fetch_add(1, std::memory_order_relaxed),
+                   how == walk::alone ? nullptr : &helpers(), c.within});
+    if (options_.profile > 0) return execute_timed(e, g, w, c);
+    execute_as(how, step_run(e, g, w, c));
+  }
+  void execute_as(walk how, step_run&& step) {
+    if (how == walk::ready)
+      step.on(*helpers_);
+    else
+      step.serially();
+  }
+
+  void execute_timed(const executable& e, const graph_view& g, workspace& w, step_company c) {
+    std::vector<timing> times(static_cast<std::size_t>(e.plan().instructions.size()));
+    c.times = times.data();
+    const timing::clock::time_point begin = timing::clock::now();
+    execute_as(w.how(), step_run(e, g, w, c));
+    step_profile p = describe(e.plan(), g, w, times, begin);
+    const std::lock_guard lock(profile_mutex_);
+    profiles_.push_back(std::move(p));
+    if (profiles_.size() > static_cast<std::size_t>(options_.profile)) profiles_.pop_front();
+  }
+  step_profile describe(const plan_view& plan, const graph_view& g, const workspace& w,
+                        const std::vector<timing>& times, timing::clock::time_point begin) const {
+    const auto since = [&](timing::clock::time_point t) {
+      return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t - begin).count());
+    };
+    step_profile p{w.context().step, since(timing::clock::now()), {}};
+    std::vector<std::thread::id> threads{std::this_thread::get_id()};
+    for (int i = 0; i < plan.instructions.size(); ++i) {
+      const instruction& x = plan.instructions[i];
+      const timing& t = times[static_cast<std::size_t>(i)];
+      auto thread = std::find(threads.begin(), threads.end(), t.thread);
+      if (thread == threads.end()) thread = threads.insert(threads.end(), t.thread);
+      std::int64_t bytes = 0;
+      for (int k = 0; k < x.n_operands + x.n_outputs; ++k) {
+        const array_view& v = *w.operand(x.operands + k);
+        bytes += v.size() * size_of(v.type);
+      }
+      p.instructions.push_back({label_of(g, x.node), ops_text(plan, x), line_text(g, x.node),
+                                std::string(w.call(i).prepared != nullptr ? provider_->name : "flowgraph"),
+                                since(t.begin), since(t.end), static_cast<int>(thread - threads.begin()), bytes});
+    }
+    return p;
+  }
+
   workers& helpers() {
-    std::call_once(pool_made_, [this] {
-      pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads);
-      helpers_ = std::make_unique<pool_workers>(*pool_, options_.threads);
+    std::call_once(helpers_made_, [this] {
+      if (options_.schedule) {
+        helpers_ = std::make_unique<pool_workers>(options_.schedule, options_.threads);
+      } else if (options_.pool != nullptr) {
+        helpers_ = std::make_unique<pool_workers>(*options_.pool, options_.threads);
+      } else {
+        pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads - 1);
+        helpers_ = std::make_unique<pool_workers>(*pool_, options_.threads);
+      }
     });
     return *helpers_;
   }
 
   session_options options_;
+  const kernel_provider* provider_;  // null: the library's own kernels alone
   variable_store variables_;
-  std::shared_mutex state_;
+  std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_{0};
-  std::once_flag pool_made_;
+  std::once_flag helpers_made_;
   std::unique_ptr<Eigen::ThreadPool> pool_;
-  std::unique_ptr<pool_workers> helpers_;
-  const kernel_provider* provider_;
+  std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
+  std::mutex profile_mutex_;
+  std::deque<step_profile> profiles_;
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.
@@ -130,5 +214,4 @@ inline void assign_variable(const graph_view& g, variable_state& v, const borrow
   if (v.size > 0) std::memcpy(v.data.get(), b.data, v.bytes());
 }
 
-}  // namespace detail
-}  // namespace flowgraph
+}  // namespace flowgraph::detail

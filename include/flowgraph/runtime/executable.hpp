@@ -10,6 +10,7 @@
 #include <flowgraph/kernels/cpu/binding.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/fused.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "ndarray.hpp"
@@ -36,6 +37,9 @@ constexpr kernel_use use_of(const plan_view& p, const instruction& x, const prog
   return use;
 }
 
+// Does it take a value, or the news that something is done, from one device to another?
+constexpr bool carries(const instruction& x) { return x.op->id == ops::send::id || x.op->id == ops::recv::id; }
+
 // What an instruction runs: a kernel, or a program over tiles.
 struct code {
   kernel_function kernel = nullptr;
@@ -50,9 +54,10 @@ class executable {
     for (const instruction& x : plan.instructions) {
       if (x.program != 0)
         add_program(x, g, resolve);
+      else if (carries(x))  // between devices that share their memory
+        code_.push_back({x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, -1});
       else
         add_kernel(x, g, resolve);
-      writes_state_ = writes_state_ || x.op->is(trait::writes_operand);
     }
     for (const constant_use& c : plan.constants) {
       std::int64_t& element = constants_.emplace_back();
@@ -76,8 +81,6 @@ class executable {
   const plan_view& plan() const { return plan_; }
   const code& code_of(int i) const { return code_[static_cast<std::size_t>(i)]; }
   const tile_program& program(int i) const { return programs_[static_cast<std::size_t>(i)]; }
-  // Does a step of it change variables?
-  bool writes_state() const { return writes_state_; }
   void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
   void* literal(int i) const { return literals_[static_cast<std::size_t>(i)].get(); }
   // The names that extents are made of: batch, time.
@@ -158,7 +161,6 @@ class executable {
   std::vector<std::int64_t> constants_;  // one element each, whatever its type
   std::vector<aligned_buffer<std::byte>> literals_;
   std::vector<std::string_view> names_;
-  bool writes_state_ = false;
 };
 
 }  // namespace flowgraph::detail

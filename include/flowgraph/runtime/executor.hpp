@@ -1,75 +1,119 @@
-// Walks a plan: in its order where one thread is faster, by readiness on the thread pool where there is work for many.
+// Walks a plan: in its order where one thread is faster, by readiness on several threads where there is work for many.
 // Both run the same kernels on the same values, so both give the same numbers, bit for bit.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <string>
+#include <thread>
 
-#define EIGEN_USE_THREADS
-#include <unsupported/Eigen/CXX11/ThreadPool>
-
+#include "pool_workers.hpp"
+#include "profile.hpp"
 #include "workspace.hpp"
 
 namespace flowgraph::detail {
 
+// The ops of a fused instruction, joined by +.
+inline std::string ops_text(const plan_view& p, const instruction& x) {
+  if (x.program == 0) return std::string(x.op->name);
+  std::string text;
+  for (const program_step& s : p.steps_of(p.programs[x.program]))
+    text += (text.empty() ? "" : "+") + std::string(s.op->name);
+  return text;
+}
+
+// Whom a step answers to beside its caller; null where there is nobody.
+struct step_company {
+  waiting_room* room = nullptr;  // instructions lock the variables they use; null: the step has them, or nobody locks
+  const step_limits* within = nullptr;
+  timing* times = nullptr;  // one for each instruction
+};
+
 // One step on its way.
 class step_run {
  public:
-  step_run(const executable& e, const graph_view& g, workspace& w, const kernel_context& c)
-      : executable_(e),
-        plan_(e.plan()),
+  step_run(const executable& e, const graph_view& g, workspace& w, const step_company& c)
+      : plan_(e.plan()),
         graph_(g),
         workspace_(w),
-        context_(c) {}
+        company_(c),
+        accompanied_(c.room != nullptr || c.within != nullptr || c.times != nullptr) {}
 
   void serially() {
-    for (int i = 0; i < plan_.instructions.size(); ++i) execute(i);
-  }
-
-  void on(Eigen::ThreadPool& pool) {
     const int n = plan_.instructions.size();
-    if (n == 0) return;
-    pool_ = &pool;
-    unfinished_ = n;
-    for (int i = 0; i < n; ++i)
-      workspace_.pending[static_cast<std::size_t>(i)].store(plan_.instructions[i].predecessors,
-                                                            std::memory_order_relaxed);
-    for (int i = 0; i < n; ++i)
-      if (plan_.instructions[i].predecessors == 0) schedule(i);
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return done_; });
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  void execute(int i) const {
-    kernel_args k = workspace_.arguments(i);
-    k.context = &context_;
-    const code& c = executable_.code_of(i);
+    int i = 0;
     try {
-      if (prepared_kernel* p = workspace_.prepared(i))
-        p->run(k);
-      else if (c.program >= 0)
-        run_program(executable_.program(c.program), k);
+      if (accompanied_)
+        for (; i < n; ++i) run_accompanied(i);
       else
-        c.kernel(k);
+        for (; i < n; ++i) workspace_.call(i)();
     } catch (...) {
       explain(i);
     }
   }
 
+  void on(pool_workers& crew) {
+    const int n = plan_.instructions.size();
+    if (n == 0) return;
+    crew_ = &crew;
+    unfinished_ = n;
+    for (int i = 0; i < n; ++i) {
+      workspace_.pending[static_cast<std::size_t>(i)].store(plan_.instructions[i].predecessors,
+                                                            std::memory_order_relaxed);
+      workspace_.ready[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
+    }
+    for (int i = 0; i < n; ++i)
+      if (plan_.instructions[i].predecessors == 0) push(i);
+    gang_ = &crew.open([](void* step) { static_cast<step_run*>(step)->help(); }, this);
+    for (int i = 1; i < end_.load(std::memory_order_relaxed); ++i) call_helper();
+    while (unfinished_.load() > 0) {
+      run_all(pop());
+      crew.idle([this] { return unfinished_.load() == 0 || first_.load() < end_.load(); });
+    }
+    crew.close(*gang_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void execute(int i) const {
+    try {
+      if (accompanied_)
+        run_accompanied(i);
+      else
+        workspace_.call(i)();
+    } catch (...) {
+      explain(i);
+    }
+  }
+  void run_accompanied(int i) const {
+    if (company_.within != nullptr) company_.within->check();
+    if (company_.room == nullptr) return run_timed(i);
+    const variable_hold hold(*company_.room, workspace_.used_by(i), company_.within);
+    run_timed(i);
+  }
+  void run_timed(int i) const {
+    if (company_.times == nullptr) return workspace_.call(i)();
+    timing& t = company_.times[i];
+    t.thread = std::this_thread::get_id();
+    t.begin = timing::clock::now();
+    workspace_.call(i)();
+    t.end = timing::clock::now();
+  }
+
   // Says which node failed, on what, and which line of the user's made it.
   [[noreturn]] void explain(int i) const {
     const instruction& x = plan_.instructions[i];
-    std::string message = label_of(graph_, x.node) + " (" + ops_text(x);
+    std::string message = label_of(graph_, x.node) + " (" + ops_text(plan_, x);
     const array_view* views = workspace_.operand(x.operands);
     for (int k = 0; k < x.n_operands; ++k) message += (k == 0 ? " of " : ", ") + type_text(views[k]);
     message += ", " + line_text(graph_, x.node) + "): ";
     try {
       throw;
+    } catch (const cancelled_error& e) {
+      throw cancelled_error(e.why(), message + e.what());
+    } catch (const deadline_error& e) {
+      throw deadline_error(e.why(), message + e.what());
     } catch (const error& e) {
       std::throw_with_nested(execution_error(e.why(), message + e.what()));
     } catch (const std::exception& e) {
@@ -78,60 +122,79 @@ class step_run {
       std::throw_with_nested(execution_error(problem::kernel_failed, message + "an unknown exception"));
     }
   }
-  std::string ops_text(const instruction& x) const {
-    if (x.program == 0) return std::string(x.op->name);
-    std::string text;
-    for (const program_step& s : plan_.steps_of(plan_.programs[x.program]))
-      text += (text.empty() ? "" : "+") + std::string(s.op->name);
-    return text;
+
+  // Instructions that are ready form a queue, each in it once: [first_, end_) of workspace_.ready.
+  void push(int i) { workspace_.ready[static_cast<std::size_t>(end_.fetch_add(1))].store(i); }
+  // -1: there is none.
+  int pop() {
+    int at = first_.load();
+    while (at < end_.load()) {
+      if (!first_.compare_exchange_weak(at, at + 1)) continue;
+      const std::atomic<int>& place = workspace_.ready[static_cast<std::size_t>(at)];
+      int i = place.load();
+      for (; i < 0; i = place.load()) std::this_thread::yield();  // whoever took the place is about to fill it
+      return i;
+    }
+    return -1;
   }
 
-  void schedule(int i) {
-    pool_->Schedule([this, i] { run_chain(i); });
+  // As many as there are other threads, at most.
+  void call_helper() {
+    if (helpers_.fetch_add(1) < crew_->threads() - 1)
+      crew_->invite(*gang_, 1);
+    else
+      helpers_.fetch_sub(1);
+  }
+  void help() {
+    run_all(pop());
+    helpers_.fetch_sub(1);
   }
 
-  // One instruction, then one that it made ready, and so on; the others that become ready go to the pool. After a
-  // failure the rest is counted down without being run.
-  void run_chain(int i) {
+  // One instruction, then one that it made ready, and so on; then whatever else is ready.
+  void run_all(int i) {
     while (i >= 0) {
-      if (!failed_.load(std::memory_order_relaxed)) {
-        try {
-          execute(i);
-        } catch (...) {
-          const std::lock_guard lock(mutex_);
-          if (!failure_) failure_ = std::current_exception();
-          failed_.store(true, std::memory_order_relaxed);
-        }
-      }
-      int next = -1;
-      for (const int s : plan_.next(plan_.instructions[i])) {
-        // What a predecessor wrote is seen by who counts it down to 0.
-        if (workspace_.pending[static_cast<std::size_t>(s)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-        if (next >= 0) schedule(next);
-        next = s;
-      }
-      i = next;
-      if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        // Under the lock, so that the waiting thread can't end this object before the notification is over.
-        const std::lock_guard lock(mutex_);
-        done_ = true;
-        finished_.notify_one();
-        return;
-      }
+      i = run_one(i);
+      if (i < 0) i = pop();
     }
   }
+  // Gives one that it made ready; others go to the queue. After a failure the rest is counted down without being run.
+  int run_one(int i) {
+    if (!failed_.load(std::memory_order_relaxed)) {
+      try {
+        execute(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        failed_.store(true, std::memory_order_relaxed);
+      }
+    }
+    int next = -1;
+    for (const int s : plan_.next(plan_.instructions[i])) {
+      // What a predecessor wrote is seen by who counts it down to 0.
+      if (workspace_.pending[static_cast<std::size_t>(s)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (next >= 0) {
+        push(next);
+        call_helper();
+        crew_->news();
+      }
+      next = s;
+    }
+    if (unfinished_.fetch_sub(1) == 1) crew_->news();
+    return next;
+  }
 
-  const executable& executable_;
-  plan_view plan_;
-  graph_view graph_;
+  const plan_view& plan_;
+  const graph_view& graph_;
   workspace& workspace_;
-  kernel_context context_;
-  Eigen::ThreadPool* pool_ = nullptr;
+  step_company company_;
+  bool accompanied_;
+  pool_workers* crew_ = nullptr;
+  pool_workers::gang* gang_ = nullptr;
+  std::atomic<int> first_{0}, end_{0};
+  std::atomic<int> helpers_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  std::condition_variable finished_;
-  bool done_ = false;
   std::exception_ptr failure_;
 };
 

@@ -1,15 +1,15 @@
 // fg::session<model>: runs a constexpr model. Every signature of run<...> has its plan made by the compiler, and names,
 // feeds, types and kernels are checked by it; what is left for the program is numbers.
 #pragma once
+#include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include <flowgraph/kernels/cpu/all.hpp>
 #include "engine.hpp"
 #include "static_step.hpp"
+#include "step_table.hpp"
 
 namespace flowgraph {
 
@@ -124,55 +124,52 @@ constexpr bool check_run(std::type_identity<Feeds>...) {
 
 }  // namespace detail
 
+// May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once.
 template <const auto& Model>
 class session {
  public:
-  explicit session(const session_options& options = {}) : engine_(options) { engine_.add_variables(Model.view()); }
-  session(const session&) = delete;
-  session& operator=(const session&) = delete;
+  explicit session(const session_options& options = {}) : parts_(std::make_unique<parts>(options)) {
+    parts_->engine.add_variables(Model.view());
+  }
 
   // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));
   // One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
   // operations alone give nothing.
   template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
   auto run(const Feeds&... feeds) {
-    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
-      return detail::after_mistake{};
-    } else {
-      using plan = detail::static_plan<Model, detail::node_list<node<Fetch>...>,
-                                       detail::node_list<node<detail::feed_parts<Feeds>::name>...>>;
-      const detail::borrowed data[] = {feeds.data..., {}};
-      detail::prepared_step& step = prepared<plan>();
-      return detail::collect_values<detail::fetched_tuple<Model, node<Fetch>...>>(
-          [&](const auto& take) { engine_.run(step, Model.view(), data, take); });
-    }
+    return run_step<Fetch...>(nullptr, feeds...);
+  }
+  // A step that ends with cancelled_error or deadline_error when it is not done in time:
+  // s.run<"loss">(fg::within(50ms), fg::feed<"x">(images)).
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run(const limits& within, const Feeds&... feeds) {
+    return run_step<Fetch...>(&within, feeds...);
   }
 
-  // A variable's value. Waits for steps that are changing state.
+  // A variable's value. Waits for steps that are changing it.
   template <fixed_string Name>
   auto get() {
     if constexpr (!is_variable<Name>()) {
       return detail::after_mistake{};
     } else {
-      std::optional<detail::node_array<Model, node<Name>>> result;
-      engine_.read(node<Name>, [&](const detail::variable_state& v) {
-        result = detail::copy_value<detail::node_array<Model, node<Name>>>(
-            {v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
-      });
-      return *std::move(result);
+      using array = detail::node_array<Model, node<Name>>;
+      return parts_->engine.read(node<Name>, detail::copy_variable<array>);
     }
   }
   template <fixed_string Name, feedable D>
   void set(const D& data) {
     if constexpr (is_variable<Name>()) {
       if constexpr (detail::check_data<Model, node<Name>, Name, std::remove_cvref_t<D>>())
-        engine_.write(node<Name>, [&](detail::variable_state& v) {
+        parts_->engine.write(node<Name>, [&](detail::variable_state& v) {
           detail::assign_variable(Model.view(), v, detail::borrow(data));
         });
     }
   }
   // All variables begin again, with this seed.
-  void initialize(std::uint64_t seed) { engine_.initialize(Model.view(), seed); }
+  void initialize(std::uint64_t seed) { parts_->engine.initialize(Model.view(), seed); }
+
+  // The last steps, as many as options.profile says, oldest first.
+  std::vector<step_profile> profile() const { return parts_->engine.profile(); }
 
  private:
   template <fixed_string Name>
@@ -189,19 +186,46 @@ class session {
     }
   }
 
-  template <class Plan>
-  detail::prepared_step& prepared() {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [tag, step] : steps_)
-      if (tag == &Plan::plan) return *step;
-    steps_.emplace_back(&Plan::plan, std::make_unique<detail::prepared_step>(Plan::plan.view(), Model.view(),
-                                                                             &detail::static_kernels<Plan>::resolve));
-    return *steps_.back().second;
+  template <fixed_string... Fetch, class... Feeds>
+  auto run_step(const limits* within, const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      using plan = detail::static_plan<Model, detail::node_list<node<Fetch>...>,
+                                       detail::node_list<node<detail::feed_parts<Feeds>::name>...>>;
+      using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      static constexpr graph_view view = Model.view();
+      return parts_->engine.run(prepared<plan>(), view, data, within,
+                                [](const auto& done) { return detail::collect_values<values>(done); });
+    }
   }
 
-  detail::engine engine_;
-  std::mutex mutex_;
-  std::vector<std::pair<const void*, std::unique_ptr<detail::prepared_step>>> steps_;
+  // A plan is known by the address of its tables.
+  struct step {
+    const void* plan;
+    detail::prepared_step prepared;
+  };
+  template <class Plan>
+  detail::prepared_step& prepared() {
+    const void* const key = &Plan::plan;
+    return parts_->steps
+        .find(
+            reinterpret_cast<std::uintptr_t>(key) / 64, [key](const step& s) { return s.plan == key; },
+            [key] {
+              return std::unique_ptr<step>(
+                  new step{key, {Plan::plan.view(), Model.view(), &detail::static_kernels<Plan>::resolve}});
+            })
+        .prepared;
+  }
+
+  struct parts {
+    explicit parts(const session_options& o) : engine(o) {}
+
+    detail::engine engine;
+    detail::step_table<step> steps;
+  };
+  std::unique_ptr<parts> parts_;
 };
 
 }  // namespace flowgraph

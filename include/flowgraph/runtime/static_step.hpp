@@ -10,6 +10,7 @@
 #include <flowgraph/dsl/static_plan.hpp>
 #include "executable.hpp"
 #include "feed.hpp"
+#include "variables.hpp"
 
 namespace flowgraph::detail {
 
@@ -133,34 +134,22 @@ Value copy_value(const array_view& v) {
   }
 }
 
-// One value alone, several as a tuple, none as void.
-template <class... Value>
-auto unpack(std::tuple<std::optional<Value>...>&& values) {
-  if constexpr (sizeof...(Value) == 1)
-    return *std::move(std::get<0>(values));
-  else if constexpr (sizeof...(Value) > 1)
-    return std::apply([](auto&... v) { return std::tuple<Value...>(*std::move(v)...); }, values);
+template <class Array>
+Array copy_variable(const variable_state& v) {
+  return copy_value<Array>({v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
 }
 
-template <class Tuple>
-struct optional_values;
-template <class... Value>
-struct optional_values<std::tuple<Value...>> {
-  using type = std::tuple<std::optional<Value>...>;
-};
-
-// Runs a step and gives what it fetches. values: the types of the fetches that have a value, in order.
-template <class Values, class Run>
-auto collect_values(const Run& run) {
-  typename optional_values<Values>::type values;
-  std::size_t next = 0;
-  run([&](int, const array_view& v) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (..., (I == next ? void(std::get<I>(values) = copy_value<std::tuple_element_t<I, Values>>(v)) : void()));
-    }(std::make_index_sequence<std::tuple_size_v<Values>>{});
-    ++next;
-  });
-  return unpack(std::move(values));
+// What a step gives: one value alone, several as a tuple, none as void. Values: the types of the fetches that have a
+// value, in order; done.read(k, f) calls f with the view of the k-th.
+template <class Values, class Done>
+auto collect_values(const Done& done) {
+  constexpr std::size_t count = std::tuple_size_v<Values>;
+  if constexpr (count == 1)
+    return done.read(0, copy_value<std::tuple_element_t<0, Values>>);
+  else if constexpr (count > 1)
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Values{done.read(I, copy_value<std::tuple_element_t<I, Values>>)...};
+    }(std::make_index_sequence<count>{});
 }
 
 // What a call gives after a mistake that the compiler has reported: anything, so that one mistake is one error.

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include <flowgraph/kernels/distributions.hpp>
 #include "ndarray.hpp"
 #include "text.hpp"
+#include "variable_lock.hpp"
 
 namespace flowgraph::detail {
 
@@ -22,6 +26,7 @@ struct variable_state {
   std::vector<std::int64_t> dims;
   std::int64_t size = 1;
   aligned_buffer<std::byte> data;
+  variable_lock lock;
 
   std::size_t bytes() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(size_of(type)); }
 };
@@ -84,31 +89,77 @@ void fill_initial(T* to, std::int64_t n, const random_stream& stream, initial_va
   }
 }
 
+// A variable that somebody works with.
+struct variable_access {
+  variable_state* variable;
+  bool writes;
+};
+
+// Holds variables while it lives. They are locked in the order of their nodes, so nobody waits in a circle.
+class variable_hold {
+ public:
+  // all: each variable once, in the order of nodes. Throws when the limits say so.
+  variable_hold(waiting_room& room, std::span<const variable_access> all, const step_limits* within = nullptr)
+      : room_(room),
+        held_(all.first(0)) {
+    try {
+      for (; held_.size() < all.size(); held_ = all.first(held_.size() + 1))
+        all[held_.size()].variable->lock.lock(room, all[held_.size()].writes, within);
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  variable_hold(const variable_hold&) = delete;
+  variable_hold& operator=(const variable_hold&) = delete;
+  ~variable_hold() { release(); }
+
+ private:
+  void release() {
+    for (const variable_access& a : held_) a.variable->lock.unlock(room_, a.writes);
+  }
+
+  waiting_room& room_;
+  std::span<const variable_access> held_;
+};
+
 class variable_store {
  public:
   // Makes and initialises the variables that the graph has and the store has not: a graph may grow between steps.
   void add_new(const graph_view& g, std::uint64_t seed) {
+    const std::lock_guard lock(growing_);
     for (; seen_ < g.size(); ++seen_) {
       if (g.nodes[seen_].op->id != ops::variable::id) continue;
-      variable_state v;
-      v.node = seen_;
-      v.type = g.nodes[seen_].type;
+      auto v = std::make_unique<variable_state>();
+      v->node = seen_;
+      v->type = g.nodes[seen_].type;
       const extents e = g.shape_of(seen_);
       for (int i = 0; i < e.rank; ++i) {
-        v.dims.push_back(e[i]);
-        v.size *= e[i];
+        v->dims.push_back(e[i]);
+        v->size *= e[i];
       }
-      v.data = allocate_aligned<std::byte>(v.bytes());
-      begin(g, v, seed);
-      by_node_[seen_] = all_.size();
+      v->data = allocate_aligned<std::byte>(v->bytes());
+      begin(g, *v, seed);
+      by_node_[seen_] = v.get();
       all_.push_back(std::move(v));
     }
   }
+  // When no step uses any of them.
   void initialize(const graph_view& g, std::uint64_t seed) {
-    for (variable_state& v : all_) begin(g, v, seed);
+    const std::lock_guard lock(growing_);
+    std::vector<variable_access> everything;
+    for (const auto& v : all_) everything.push_back({v.get(), true});
+    const variable_hold hold(room, everything);
+    for (const auto& v : all_) begin(g, *v, seed);
   }
 
-  variable_state& of_node(int node) { return all_[by_node_.at(node)]; }
+  // Stays where it is.
+  variable_state& of_node(int node) {
+    const std::lock_guard lock(growing_);
+    return *by_node_.at(node);
+  }
+
+  waiting_room room;
 
  private:
   static void begin(const graph_view& g, variable_state& v, std::uint64_t seed) {
@@ -126,9 +177,10 @@ class variable_store {
     });
   }
 
+  std::mutex growing_;
   int seen_ = 0;
-  std::vector<variable_state> all_;
-  std::unordered_map<int, std::size_t> by_node_;
+  std::vector<std::unique_ptr<variable_state>> all_;  // in the order of their nodes
+  std::unordered_map<int, variable_state*> by_node_;
 };
 
 }  // namespace flowgraph::detail

@@ -1,72 +1,103 @@
-// What one running step has to itself: its memory, extents as numbers, the view of every operand. Workspaces are
-// pooled; as long as extents stay the same, a step finds everything in place and only the feeds' addresses change.
+// What one running step has to itself: its memory, extents as numbers, every instruction with its arguments. Workspaces
+// are pooled; as long as extents stay the same, a step finds everything in place and only the feeds' addresses change.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include <flowgraph/kernels/provider.hpp>
 #include "bind_feeds.hpp"
 #include "variables.hpp"
+#include "work.hpp"
 
 namespace flowgraph::detail {
 
+// An instruction, ready to be called.
+struct bound_call {
+  kernel_function kernel = nullptr;
+  const tile_program* program = nullptr;      // in place of a kernel
+  std::unique_ptr<prepared_kernel> prepared;  // a provider's, before either
+  kernel_args args;
+
+  void operator()() const {
+    if (prepared != nullptr)
+      prepared->run(args);
+    else if (program != nullptr)
+      run_program(*program, args);
+    else
+      kernel(args);
+  }
+};
+
 class workspace {
  public:
-  workspace(const executable& e, variable_store& variables, const kernel_provider* provider, int threads)
+  workspace(const executable& e, variable_store& variables, const kernel_provider* provider, const session_options& o)
       : executable_(e),
         provider_(provider),
-        threads_(threads),
+        options_(o),
         dims_(static_cast<std::size_t>(e.plan().dims.size())),
         operands_(static_cast<std::size_t>(e.plan().operands.size())),
         fetches_(static_cast<std::size_t>(e.plan().fetches.size())),
-        prepared_(static_cast<std::size_t>(e.plan().instructions.size())),
-        pending(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(e.plan().instructions.size()))) {
+        calls_(static_cast<std::size_t>(e.plan().instructions.size())),
+        pending(std::make_unique<std::atomic<int>[]>(calls_.size())),
+        ready(std::make_unique<std::atomic<int>[]>(calls_.size())) {
     const plan_view& p = e.plan();
     for (int i = 0; i < p.operands.size(); ++i)
       prepare(p.operands[i], operands_[static_cast<std::size_t>(i)], variables);
-    for (int i = 0; i < p.fetches.size(); ++i) prepare(p.fetches[i], fetches_[static_cast<std::size_t>(i)], variables);
+    for (int i = 0; i < p.fetches.size(); ++i) {
+      prepare(p.fetches[i], fetches_[static_cast<std::size_t>(i)], variables);
+      if (p.fetches[i].where != storage::none) values_.push_back(i);
+    }
+    for (int i = 0; i < p.instructions.size(); ++i) prepare(p.instructions[i], calls_[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (carries(p.instructions[i])) connect(p.instructions[i], calls_[static_cast<std::size_t>(i)].args);
+    find_accesses(variables);
   }
   workspace(const workspace&) = delete;
   workspace& operator=(const workspace&) = delete;
 
   // feeds: in the plan's order. Throws feed_error.
-  void bind(const graph_view& g, const borrowed* feeds) {
+  void bind(const graph_view& g, const borrowed* const* feeds) {
     if (!bound_ || !same_extents(feeds)) {
       bound_ = false;
       bind_extents(g, feeds);
       bound_ = true;
     }
-    for (const fed& f : fed_) f.view->data = const_cast<void*>(feeds[f.feed].data);
+    for (const fed& f : fed_) f.view->data = const_cast<void*>(feeds[f.feed]->data);
+  }
+  // For the instructions of the next step.
+  void set_context(const kernel_context& c) {
+    context_ = update_context_ = c;
+    update_context_.interrupt = nullptr;  // a variable is never left half changed
   }
 
   const array_view* operand(int i) const { return operands_.data() + i; }
-  const array_view& fetch(int i) const { return fetches_[static_cast<std::size_t>(i)]; }
-  // What a provider runs for instruction i; null: its own kernel.
-  prepared_kernel* prepared(int i) const { return prepared_[static_cast<std::size_t>(i)].get(); }
-  // What instruction i is called with; the step adds its context.
-  kernel_args arguments(int i) const {
-    const instruction& x = executable_.plan().instructions[i];
-    kernel_args k;
-    k.in = operand(x.operands);
-    k.out = k.in + x.n_operands;
-    k.n_in = x.n_operands;
-    k.n_out = x.n_outputs;
-    k.words = executable_.plan().words.data + x.attrs;
-    k.n_words = x.n_attrs;
-    k.node = static_cast<std::uint64_t>(x.node);
-    return k;
-  }
-  // Elementary operations of one step, roughly.
-  std::int64_t work() const { return work_; }
+  const bound_call& call(int i) const { return calls_[static_cast<std::size_t>(i)]; }
+  const kernel_context& context() const { return context_; }
+  std::size_t values() const { return values_.size(); }
+  // The fetch that has the k-th value; operations have none.
+  const array_view& value(std::size_t k) const { return fetches_[static_cast<std::size_t>(values_[k])]; }
+  // How the step runs with the extents at hand.
+  walk how() const { return how_; }
+
+  // Variables that instruction i uses, that the k-th value is, and that the whole step uses.
+  std::span<const variable_access> used_by(int i) const { return within(of_call_, static_cast<std::size_t>(i)); }
+  std::span<const variable_access> used_by_value(std::size_t k) const { return within(of_value_, k); }
+  std::span<const variable_access> used() const { return of_step_; }
 
  private:
   struct fed {
     array_view* view;
     int feed;
+  };
+  struct accesses {
+    std::vector<variable_access> all;
+    std::vector<std::size_t> ends;
   };
 
   void prepare(const flowgraph::operand& o, array_view& v, variable_store& variables) {
@@ -94,11 +125,70 @@ class workspace {
         break;
     }
   }
+  void prepare(const instruction& x, bound_call& to) {
+    const plan_view& p = executable_.plan();
+    const code& c = executable_.code_of(static_cast<int>(&x - p.instructions.data));
+    to.kernel = c.kernel;
+    if (c.program >= 0) to.program = &executable_.program(c.program);
+    to.args.in = operand(x.operands);
+    to.args.out = to.args.in + x.n_operands;
+    to.args.n_in = x.n_operands;
+    to.args.n_out = x.n_outputs;
+    to.args.words = p.words.data + x.attrs;
+    to.args.n_words = x.n_attrs;
+    to.args.node = static_cast<std::uint64_t>(x.node);
+    to.args.context = x.op->is(trait::writes_operand) ? &update_context_ : &context_;
+  }
+  // What is sent has memory of its own until it is received: the sender's may be reused at once.
+  void connect(const instruction& x, kernel_args& args) {
+    if (x.n_operands + x.n_outputs == 0) return;
+    const auto channel = static_cast<std::size_t>(args.attrs<ops::channel_attrs>().channel);
+    if (on_the_way_.empty())  // never moves afterwards: arguments point into it
+      on_the_way_.resize(static_cast<std::size_t>(executable_.plan().instructions.size()));
+    array_view& v = on_the_way_[channel];
+    if (x.n_operands > 0) v = args.in[0], args.out = &v;
+    if (x.n_outputs > 0) args.in = &v;
+  }
 
-  bool same_extents(const borrowed* feeds) const {
+  // Each list in the order of nodes, as a hold wants it.
+  void find_accesses(variable_store& variables) {
+    const plan_view& p = executable_.plan();
+    const auto add = [&](std::vector<variable_access>& to, std::size_t first, const flowgraph::operand& o, bool write) {
+      if (o.where != storage::variable) return;
+      variable_state* v = &variables.of_node(p.variables[o.index].node);
+      const auto begin = to.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto at = std::lower_bound(begin, to.end(), v->node,
+                                       [](const variable_access& a, int node) { return a.variable->node < node; });
+      if (at != to.end() && at->variable == v)
+        at->writes = at->writes || write;
+      else
+        to.insert(at, {v, write});
+    };
+    for (const instruction& x : p.instructions) {
+      const std::size_t first = of_call_.all.size();
+      for (int k = 0; k < x.n_operands; ++k) {
+        const flowgraph::operand& o = p.operands[x.operands + k];
+        const bool write = k == 0 && x.op->is(trait::writes_operand);
+        add(of_call_.all, first, o, write);
+        add(of_step_, 0, o, write);
+      }
+      of_call_.ends.push_back(of_call_.all.size());
+    }
+    for (const int i : values_) {
+      add(of_value_.all, of_value_.all.size(), p.fetches[i], false);
+      add(of_step_, 0, p.fetches[i], false);
+      of_value_.ends.push_back(of_value_.all.size());
+    }
+  }
+  static std::span<const variable_access> within(const accesses& a, std::size_t i) {
+    const std::size_t first = i == 0 ? 0 : a.ends[i - 1];
+    return {a.all.data() + first, a.ends[i] - first};
+  }
+
+  bool same_extents(const borrowed* const* feeds) const {
     const plan_view& p = executable_.plan();
     for (int f = 0; f < p.feeds.size(); ++f) {
-      const borrowed& b = feeds[f];
+      const borrowed& b = *feeds[f];
       if (b.type != p.feeds[f].type) return false;
       const shape_entry& s = p.shapes[p.feeds[f].shape];
       if (b.flat) {
@@ -114,7 +204,7 @@ class workspace {
     return true;
   }
 
-  void bind_extents(const graph_view& g, const borrowed* feeds) {
+  void bind_extents(const graph_view& g, const borrowed* const* feeds) {
     const plan_view& p = executable_.plan();
     const feed_binder binder(executable_, g, feeds);
     for (int i = 0; i < p.dims.size(); ++i) {
@@ -132,6 +222,8 @@ class workspace {
       arenas.push_back(total);
       total += t;
     }
+    const std::int64_t planned = total;
+    for (const array_view& v : on_the_way_) total += aligned_bytes(v);
     if (total > capacity_) {
       memory_.reset();
       memory_ = allocate_aligned<std::byte>(static_cast<std::size_t>(total));
@@ -141,13 +233,24 @@ class workspace {
       const int device = p.slots[s.feed].device;
       s.view->data = memory_.get() + arenas[static_cast<std::size_t>(device)] + layout.offsets[s.feed];
     }
-    work_ = count_work();
+    std::byte* next = memory_.get() + planned;
+    for (array_view& v : on_the_way_) {
+      v.data = next;
+      next += aligned_bytes(v);
+    }
+    how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
     if (provider_ == nullptr) return;
+    // Where instructions run beside each other, each has one thread.
+    const int threads = how_ == walk::spread ? options_.threads : 1;
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].program == 0)
-        prepared_[static_cast<std::size_t>(i)] = provider_->prepare(*p.instructions[i].op, arguments(i), threads_);
+        calls_[static_cast<std::size_t>(i)].prepared = provider_->prepare(*p.instructions[i].op, call(i).args, threads);
   }
 
+  static std::int64_t aligned_bytes(const array_view& v) {
+    if (v.type == dtype::none) return 0;
+    return (v.size() * size_of(v.type) + slot_alignment - 1) / slot_alignment * slot_alignment;
+  }
   void require_known(const flowgraph::operand& o, const feed_binder& binder) const {
     if (o.where == storage::none) return;
     for (const extent e : executable_.plan().dims_of(o.shape))
@@ -161,89 +264,28 @@ class workspace {
     throw feed_error(problem::extent_unknown, fmt::format("\"{}\" is not bound by any feed of this step", name));
   }
 
-  std::int64_t count_work() const {
-    const plan_view& p = executable_.plan();
-    std::int64_t sum = 0;
-    std::vector<extents> in;
-    for (const instruction& x : p.instructions) {
-      const array_view* views = operand(x.operands);
-      if (x.n_outputs == 0) {
-        sum += x.n_operands > 0 ? views->size() : 0;
-        continue;
-      }
-      const array_view& out = views[x.n_operands];
-      if (x.program != 0 || !x.op->is(trait::has_flops)) {
-        sum += out.size() * (x.program != 0 ? p.programs[x.program].n_steps : 1);
-        continue;
-      }
-      in.clear();
-      for (int i = 0; i < x.n_operands; ++i) in.push_back(extents_of(views[i]));
-      sum += x.op->flops(cost_query(in.data(), extents_of(out), p.attrs(x).data));
-    }
-    return sum;
-  }
-  static extents extents_of(const array_view& v) {
-    extents e;
-    for (int i = 0; i < v.rank; ++i) e.push(v.dim(i));
-    return e;
-  }
-
   const executable& executable_;
   const kernel_provider* provider_;
-  int threads_;
+  const session_options& options_;
   std::vector<std::int64_t> dims_;  // the plan's, as numbers
   std::vector<array_view> operands_;
   std::vector<array_view> fetches_;
-  std::vector<std::unique_ptr<prepared_kernel>> prepared_;
+  std::vector<int> values_;  // fetches that have one
+  std::vector<bound_call> calls_;
   std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
+  std::vector<array_view> on_the_way_;  // between devices, by channel
+  accesses of_call_, of_value_;
+  std::vector<variable_access> of_step_;
+  kernel_context context_, update_context_;
   aligned_buffer<std::byte> memory_;
   std::int64_t capacity_ = 0;
-  std::int64_t work_ = 0;
+  walk how_ = walk::alone;
   bool bound_ = false;
 
  public:
-  // Of each instruction: how many it still waits for.
-  std::unique_ptr<std::atomic<int>[]> pending;
-};
-
-// Workspaces of one plan, as many as steps have run at the same time.
-class workspace_pool {
- public:
-  // Returns its workspace when it ends.
-  class lease {
-   public:
-    lease(workspace_pool& pool, std::unique_ptr<workspace> w) : pool_(pool), workspace_(std::move(w)) {}
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
-    ~lease() { pool_.give(std::move(workspace_)); }
-    workspace& operator*() const { return *workspace_; }
-
-   private:
-    workspace_pool& pool_;
-    std::unique_ptr<workspace> workspace_;
-  };
-
-  lease take(const executable& e, variable_store& variables, const kernel_provider* provider, int threads) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto w = std::move(free_.back());
-        free_.pop_back();
-        return lease(*this, std::move(w));
-      }
-    }
-    return lease(*this, std::make_unique<workspace>(e, variables, provider, threads));
-  }
-
- private:
-  void give(std::unique_ptr<workspace> w) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(w));
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<workspace>> free_;
+  // Of each instruction: how many it still waits for. Instructions that wait for nobody, in the order they became so.
+  std::unique_ptr<std::atomic<int>[]> pending, ready;
 };
 
 }  // namespace flowgraph::detail

@@ -1,0 +1,55 @@
+// What a session is told when it is made.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <flowgraph/kernels/provider.hpp>
+
+namespace Eigen {
+class ThreadPoolInterface;
+}
+
+namespace flowgraph {
+
+// How the instructions of one step use several threads.
+enum class inter_op_policy {
+  automatic,  // from what they cost and how they depend on each other, once for each set of extents
+  serial,     // one after another; a large one is spread over the threads
+  parallel    // as soon as what an instruction waits for is done
+};
+
+// What steps of one session that run at the same time see of each other's updates. docs/sessions.md has the exact
+// words.
+enum class update_policy {
+  consistent,   // as if one step had run after another
+  overlapping,  // each instruction reads whole values, and no update is lost; instructions of several steps mix
+  lock_free     // no locks: readers may see half an update, and updates may be lost
+};
+
+struct session_options {
+  // A step runs on up to this many threads: the caller's and those of a pool, which is made when it is first needed.
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  // Decides the first values of variables and every random number.
+  std::uint64_t seed = 0;
+  // Steps of fewer elementary operations run on the calling thread: waking another one would take longer.
+  std::int64_t serial_below = 1'000'000;
+  // Whose kernels compute: the library's own, which are Eigen's, or another library's.
+  flowgraph::kernels kernels = flowgraph::kernels::automatic;
+  inter_op_policy inter_op = inter_op_policy::automatic;
+  update_policy updates = update_policy::consistent;
+  // The times of this many last steps are kept; see profile(). 0: none are taken.
+  int profile = 0;
+  // Of a dynamic_session: what it may place nodes on, such as {"/cpu:0", "/cpu:1"}. The first one takes what has no
+  // constraint. CPU devices share the threads. Empty: one CPU.
+  std::vector<std::string> devices = {};
+  // Threads that the application has already, as a pool of Eigen's or as anything that runs a task on another thread.
+  // Either outlives the session and runs every task that it took. Then the session makes no threads of its own.
+  Eigen::ThreadPoolInterface* pool = nullptr;
+  std::function<void(std::function<void()> task)> schedule = nullptr;
+};
+
+}  // namespace flowgraph

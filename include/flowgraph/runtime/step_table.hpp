@@ -1,0 +1,51 @@
+// The steps that a session has prepared, by signature. Looking one up takes no lock: entries are only ever added, each
+// in front of its list.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace flowgraph::detail {
+
+template <class Step>
+class step_table {
+ public:
+  // The step with this hash that is(step) is true for; otherwise make(), a std::unique_ptr<Step>, is added.
+  template <class Is, class Make>
+  Step& find(std::uint64_t hash, const Is& is, const Make& make) {
+    std::atomic<entry*>& list = lists_[hash % lists_.size()];
+    if (Step* s = find(list, is)) return *s;
+    const std::lock_guard lock(mutex_);
+    if (Step* s = find(list, is)) return *s;
+    auto e = std::make_unique<entry>();
+    e->step = make();
+    e->next = list.load(std::memory_order_relaxed);
+    all_.push_back(std::move(e));
+    list.store(all_.back().get(), std::memory_order_release);
+    return *all_.back()->step;
+  }
+
+ private:
+  struct entry {
+    std::unique_ptr<Step> step;
+    entry* next = nullptr;
+  };
+
+  template <class Is>
+  static Step* find(const std::atomic<entry*>& list, const Is& is) {
+    for (entry* e = list.load(std::memory_order_acquire); e != nullptr; e = e->next)
+      if (is(static_cast<const Step&>(*e->step))) return e->step.get();
+    return nullptr;
+  }
+
+  std::array<std::atomic<entry*>, 64> lists_{};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<entry>> all_;
+};
+
+}  // namespace flowgraph::detail
