@@ -1,7 +1,8 @@
-// Convolutions of images [batch, height, width, channels] with filters [height, width, in, out].
+// Convolutions of images [batch, height, width, channels] with filters [height, width, in, out]. With
+// .layout = fg::nchw images are [batch, channels, height, width].
 #pragma once
 #include <flowgraph/ops/conv2d.hpp>
-#include "elementwise.hpp"
+#include "channels.hpp"
 
 namespace flowgraph {
 
@@ -17,12 +18,13 @@ struct transposed_shape {
     if (y.rank == 4 && filter.rank == 4 && filter[0] >= 0 && filter[1] >= 0) {
       for (int axis = 0; axis < 2; ++axis) {
         const ops::window_axis a = ops::axis_of(c, filter[axis], axis);
-        const extent wide = f.symbols.mul(y[axis + 1], a.stride);
-        x[axis + 1] = a.mode == window_padding::automatic
-                          ? wide
-                          : f.symbols.add(f.symbols.sub(wide, a.stride + a.before + a.after), a.span());
+        const int at = ops::height_axis(c.layout) + axis;
+        const extent wide = f.symbols.mul(y[at], a.stride);
+        x[at] = a.mode == window_padding::automatic
+                    ? wide
+                    : f.symbols.add(f.symbols.sub(wide, a.stride + a.before + a.after), a.span());
       }
-      x[3] = f.symbols.mul(filter[2], c.groups);
+      x[ops::channel_axis(c.layout)] = f.symbols.mul(filter[2], c.groups);
     }
     f.out(x, f.type(0));
   }
@@ -34,7 +36,9 @@ using transposed_t = typename handle_of<typed_rule<transposed_shape, Options, vo
 template <class X, class W, auto Height, auto Width, conv Options, bool Images = X::rank == 4 && W::rank == 4>
 struct sized_transpose {
   using whole = transposed_t<Options, X, W>;
-  using type = tensor<element_t<X>, extent_v<0, X>, canonical<Height>(), canonical<Width>(), extent_v<3, whole>>;
+  using last = tensor<element_t<X>, extent_v<0, X>, canonical<Height>(), canonical<Width>(), extent_v<3, whole>>;
+  using first = tensor<element_t<X>, extent_v<0, X>, extent_v<1, whole>, canonical<Height>(), canonical<Width>()>;
+  using type = std::conditional_t<Options.layout == nhwc, last, first>;
 };
 template <class X, class W, auto Height, auto Width, conv Options>
 struct sized_transpose<X, W, Height, Width, Options, false> {
@@ -84,19 +88,23 @@ constexpr auto depthwise_conv2d(const X& images, const W& filters, caller where 
   } else {
     constexpr std::int64_t channels = filter::shape.number[2], results = channels * filter::shape.number[3];
     using grouped = tensor<element_t<W>, extent_v<0, W>, extent_v<1, W>, 1, static_cast<int>(results)>;
-    constexpr conv by_channel{
-        {Options.stride[0], Options.stride[1]}, {Options.dilation[0], Options.dilation[1]}, Options.padding, channels};
+    constexpr conv by_channel = [] {
+      conv c = Options;
+      c.groups = channels;
+      return c;
+    }();
     const auto w = detail::call<ops::reshape, no_attrs{}, grouped>(where, detail::as_tensor(filters));
     return detail::call<ops::conv2d, by_channel>(where, detail::as_tensor(images), w);
   }
 }
 
-// x + bias along the last axis.
-template <any_tensor X, any_tensor B>
+// x + bias along the channels: the last axis, or the second in bias_add<fg::nchw>.
+template <image_layout Layout = nhwc, any_tensor X, any_tensor B>
 constexpr auto bias_add(const X& x, const B& bias, caller where = {}) {
   constexpr bool fits = [] {
-    if constexpr (rank_v<B> == 1 && rank_v<X> > 0)
-      return detail::shape_text_of<extent_v<-1, X>>.hash == detail::shape_text_of<extent_v<0, B>>.hash;
+    if constexpr (rank_v<B> == 1 && rank_v<X> > (Layout == nhwc ? 0 : 1))
+      return detail::shape_text_of<extent_v<detail::channels_of<Layout, X>(), X>>.hash ==
+             detail::shape_text_of<extent_v<0, B>>.hash;
     else
       return false;
   }();
@@ -104,7 +112,7 @@ constexpr auto bias_add(const X& x, const B& bias, caller where = {}) {
     detail::mistake<problem::bias_extent, tensor_t<X>, tensor_t<B>>();
     return detail::as_tensor(x);
   } else {
-    return add(x, bias, where);
+    return add(x, detail::along_channels<Layout, X>(where, bias), where);
   }
 }
 

@@ -1,19 +1,17 @@
 // Dropout: for the graph that trains; a graph that only infers leaves it out.
 #pragma once
+#include <flowgraph/ops/dropout.hpp>
 #include "elementwise.hpp"
-#include "random.hpp"
 
 namespace flowgraph {
 
 // Each element is 0 with probability rate, and otherwise divided by 1 - rate, so that its expectation stays. The
-// gradient reads the same mask node, and so drops the same elements.
+// gradient draws the same numbers again, and so drops the same elements: no mask waits for it.
 template <any_tensor X>
 constexpr auto dropout(const X& x, double rate, caller where = {}) {
-  using mask = typename detail::shaped<tensor, bool, tensor_t<X>>::type;
   x.graph->where = where;
   if (!(rate >= 0 && rate < 1)) x.graph->fail(problem::parameter_range, "dropout");
-  const auto kept = detail::random_node<ops::bernoulli, mask>(where, *x.graph, true, ops::bernoulli::attrs{1 - rate});
-  return select(kept, mul(x, 1 / (1 - rate), where), 0, where);
+  return detail::call_with<ops::dropout>(where, {rate, x.graph->nodes.count}, detail::as_tensor(x));
 }
 
 }  // namespace flowgraph

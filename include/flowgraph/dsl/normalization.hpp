@@ -2,6 +2,8 @@
 #pragma once
 #include <utility>
 
+#include "channels.hpp"
+#include "precision.hpp"
 #include "reduction.hpp"
 
 namespace flowgraph {
@@ -15,8 +17,8 @@ struct batch_normalized {
 
 namespace detail {
 
-// What is wrong with an operand and its statistics, which have the extents of its axes from First on.
-template <int First, class X, class... Statistics>
+// What is wrong with an operand and its statistics, which have the extents of its axes First to Last - 1.
+template <int First, int Last, class X, class... Statistics>
 constexpr problem norm_problem() {
   if constexpr (!floating_tensor<X>) {
     return problem::needs_floating;
@@ -25,7 +27,7 @@ constexpr problem norm_problem() {
   } else {
     bool same = true;
     const auto check = [&same](const shape_text& x, const shape_text& s) {
-      same = same && s.rank == x.rank - First;
+      same = same && s.rank == Last - First;
       for (int i = 0; same && i < s.rank; ++i) {
         const int k = First + i;
         same = x.number[k] == s.number[i] && (x.number[k] >= 0 || x.name(k) == s.name(i));
@@ -43,51 +45,72 @@ constexpr auto mean_over(source where, T x) {
     return mean<Keep, (First + I)...>(where, x);
   }(std::make_integer_sequence<int, Last - First>{});
 }
+// The mean over all axes but that of the channels: [channels].
+template <image_layout Layout, class T>
+constexpr auto mean_of_channels(source where, T x) {
+  if constexpr (Layout == nhwc)
+    return mean_over<false, 0, T::rank - 1>(where, x);
+  else
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return mean<false, 0, (2 + I)...>(where, x);
+    }(std::make_integer_sequence<int, T::rank - 2>{});
+}
 
-// centred / sqrt(variance + epsilon) scale + offset
-template <class X, class V, class S, class O>
+template <image_layout Layout, int LeastRank, class X, class... Statistics>
+constexpr problem batch_norm_problem() {
+  constexpr int channels = channels_of<Layout, X>();
+  if constexpr (tensor_t<X>::rank < LeastRank)
+    return problem::operand_rank;
+  else
+    return norm_problem<channels, channels + 1, tensor_t<X>, tensor_t<Statistics>...>();
+}
+
+// centred / sqrt(variance + epsilon) scale + offset, all but centred with an element for each channel
+template <image_layout Layout, class Narrow, class X, class V, class S, class O>
 constexpr auto normalize(const X& centred, const V& variance, const S& scale, const O& offset, double epsilon,
                          caller where) {
-  const auto factor = mul(rsqrt(add(variance, epsilon, where), where), scale, where);
-  return add(mul(centred, factor, where), offset, where);
+  const auto factor = mul(rsqrt(add(variance, epsilon, where), where), widened(where, as_tensor(scale)), where);
+  const auto scaled = mul(centred, along_channels<Layout, X>(where, factor), where);
+  const auto shift = along_channels<Layout, X>(where, widened(where, as_tensor(offset)));
+  return narrowed<Narrow>(where, add(scaled, shift, where));
 }
 
 }  // namespace detail
 
-// Training form: statistics over all axes but the last, with which running averages can be updated.
+// Training form: statistics over all axes but the channels, which are the last axis, or the second in
+// batch_norm<fg::nchw>. With the statistics running averages can be updated.
 //   auto [y, mean, variance] = batch_norm(x, scale, offset);
-template <any_tensor X, any_tensor S, any_tensor O>
+template <image_layout Layout = nhwc, any_tensor X, any_tensor S, any_tensor O>
 constexpr auto batch_norm(const X& x, const S& scale, const O& offset, double epsilon = 1e-3, caller where = {}) {
   using image = tensor_t<X>;
-  constexpr int last = image::rank - 1;
-  constexpr problem p =
-      last < 1 ? problem::operand_rank : detail::norm_problem<last, image, tensor_t<S>, tensor_t<O>>();
+  constexpr problem p = detail::batch_norm_problem<Layout, 2, X, S, O>();
   if constexpr (p != problem::none) {
     detail::mistake<p, image, tensor_t<S>, tensor_t<O>>();
     return batch_normalized<image, tensor_t<S>>{x, scale, scale};
   } else {
-    const auto mean = detail::mean_over<false, 0, last>(where, detail::as_tensor(x));  // [channels]
-    const auto centred = sub(x, mean, where);
-    const auto variance = detail::mean_over<false, 0, last>(where, square(centred, where));
-    const auto y = detail::normalize(centred, variance, scale, offset, epsilon, where);
-    return batch_normalized<tensor_t<decltype(y)>, tensor_t<decltype(mean)>>{y, mean, variance};
+    const auto wide = detail::widened(where, detail::as_tensor(x));
+    const auto mean = detail::mean_of_channels<Layout>(where, wide);  // [channels]
+    const auto centred = sub(wide, detail::along_channels<Layout, X>(where, mean), where);
+    const auto variance = detail::mean_of_channels<Layout>(where, square(centred, where));
+    const auto y = detail::normalize<Layout, X>(centred, variance, scale, offset, epsilon, where);
+    return batch_normalized<tensor_t<decltype(y)>, decltype(detail::narrowed<X>(where, mean))>{
+        y, detail::narrowed<X>(where, mean), detail::narrowed<X>(where, variance)};
   }
 }
 
 // Inference form: with statistics that were collected in training.
-template <any_tensor X, any_tensor S, any_tensor O, any_tensor M, any_tensor V>
+template <image_layout Layout = nhwc, any_tensor X, any_tensor S, any_tensor O, any_tensor M, any_tensor V>
 constexpr auto batch_norm(const X& x, const S& scale, const O& offset, const M& mean, const V& variance,
                           double epsilon = 1e-3, caller where = {}) {
-  using image = tensor_t<X>;
-  constexpr int last = image::rank - 1;
-  constexpr problem p = last < 0
-                            ? problem::operand_rank
-                            : detail::norm_problem<last, image, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
+  constexpr problem p = detail::batch_norm_problem < Layout, Layout == nhwc ? 1 : 2, X, S, O, M, V > ();
   if constexpr (p != problem::none) {
-    detail::mistake<p, image, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
+    detail::mistake<p, tensor_t<X>, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
     return detail::as_tensor(x);
   } else {
-    return detail::normalize(sub(x, mean, where), variance, scale, offset, epsilon, where);
+    const auto middle = detail::along_channels<Layout, X>(where, detail::widened(where, detail::as_tensor(mean)));
+    const auto centred = sub(detail::widened(where, detail::as_tensor(x)), middle, where);
+    const auto spread = detail::widened(where, detail::as_tensor(variance));
+    return detail::normalize<Layout, X>(centred, spread, scale, offset, epsilon, where);
   }
 }
 
@@ -97,16 +120,19 @@ constexpr auto layer_norm(const X& x, const S& scale, const O& offset, double ep
   using image = tensor_t<X>;
   constexpr int first = detail::axis_of<image, Axis>();
   constexpr bool in_range = Axis >= -image::rank && Axis < image::rank;
-  constexpr problem p = in_range ? detail::norm_problem<first, image, tensor_t<S>, tensor_t<O>>() : problem::none;
+  constexpr problem p =
+      in_range ? detail::norm_problem<first, image::rank, image, tensor_t<S>, tensor_t<O>>() : problem::none;
   if constexpr (p != problem::none) detail::mistake<p, image, tensor_t<S>, tensor_t<O>>();
   if constexpr (p != problem::none || !in_range) {
     return detail::as_tensor(x);
   } else {
-    const auto mean = detail::mean_over<true, first, image::rank>(where, detail::as_tensor(x));  // [rows, 1]
-    const auto centred = sub(x, mean, where);
+    const auto wide = detail::widened(where, detail::as_tensor(x));
+    const auto mean = detail::mean_over<true, first, image::rank>(where, wide);  // [rows, 1]
+    const auto centred = sub(wide, mean, where);
     const auto variance = detail::mean_over<true, first, image::rank>(where, square(centred, where));
-    const auto scaled = mul(mul(centred, rsqrt(add(variance, epsilon, where), where), where), scale, where);
-    return add(scaled, offset, where);
+    const auto scaled = mul(mul(centred, rsqrt(add(variance, epsilon, where), where), where),
+                            detail::widened(where, detail::as_tensor(scale)), where);
+    return detail::narrowed<X>(where, add(scaled, detail::widened(where, detail::as_tensor(offset)), where));
   }
 }
 

@@ -1,8 +1,9 @@
-// Pooling of images [batch, height, width, channels], and the normalisation by neighbouring channels that went
-// with it.
+// Pooling of images [batch, height, width, channels], or with .layout = fg::nchw [batch, channels, height, width], and
+// the normalisation by neighbouring channels that went with it.
 #pragma once
 #include <flowgraph/ops/pool.hpp>
-#include "elementwise.hpp"
+#include "channels.hpp"
+#include "precision.hpp"
 
 namespace flowgraph {
 
@@ -18,18 +19,21 @@ constexpr auto avg_pool(const X& images, caller where = {}) {
   return detail::call<ops::avg_pool, Options>(where, detail::as_tensor(images));
 }
 
-// x[c] / (bias + alpha sum(x[c - radius .. c + radius]^2))^beta over the channels c.
-template <any_tensor X>
+// x[c] / (bias + alpha sum(x[c - radius .. c + radius]^2))^beta over the channels c: the last axis, or the second in
+// local_response_normalization<fg::nchw>.
+template <image_layout Layout = nhwc, any_tensor X>
 constexpr auto local_response_normalization(const X& x, int radius = 5, double bias = 1, double alpha = 1,
                                             double beta = 0.5, caller where = {}) {
-  if constexpr (!floating_tensor<X> || rank_v<X> == 0) {
-    detail::mistake<rank_v<X> == 0 ? problem::operand_rank : problem::needs_floating, tensor_t<X>>();
+  if constexpr (!floating_tensor<X> || rank_v<X> < (Layout == nhwc ? 1 : 2)) {
+    detail::mistake<floating_tensor<X> ? problem::operand_rank : problem::needs_floating, tensor_t<X>>();
     return detail::as_tensor(x);
   } else {
     x.graph->where = where;
     if (radius < 0) x.graph->fail(problem::parameter_range, "local_response_normalization");
-    const auto near = detail::call_with<ops::neighbour_sum>(where, {radius}, square(x, where));
-    return mul(x, pow(add(mul(near, alpha, where), bias, where), -beta, where), where);
+    constexpr int channels = detail::channels_of<Layout, X>();
+    const auto wide = detail::widened(where, detail::as_tensor(x));
+    const auto near = detail::call_with<ops::neighbour_sum>(where, {radius, channels}, square(wide, where));
+    return detail::narrowed<X>(where, mul(wide, pow(add(mul(near, alpha, where), bias, where), -beta, where), where));
   }
 }
 

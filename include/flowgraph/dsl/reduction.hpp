@@ -7,6 +7,7 @@
 #include <flowgraph/ops/size.hpp>
 #include "axes.hpp"
 #include "elementwise.hpp"
+#include "precision.hpp"
 
 namespace flowgraph {
 
@@ -38,12 +39,13 @@ constexpr auto count_tensor(source where, T x) {
 
 template <bool Keep, int... Axes, class T>
 constexpr auto mean(source where, T x) {
-  const auto sum = reduce<ops::reduce_sum, Keep, Axes...>(where, x);
+  const auto wide = widened(where, x);  // neither the sum nor the count may have a place in 16 bits
+  const auto sum = reduce<ops::reduce_sum, Keep, Axes...>(where, wide);
   if constexpr (!is_floating(dtype_of<typename T::element_type>)) {
     mistake<problem::needs_floating, T>();
     return sum;
   } else {
-    return call<ops::div>(where, sum, count_tensor<axis_mask<T, Axes...>()>(where, x));
+    return narrowed<T>(where, call<ops::div>(where, sum, count_tensor<axis_mask<T, Axes...>()>(where, wide)));
   }
 }
 

@@ -10,19 +10,26 @@
 
 namespace flowgraph {
 
+// Elements first to last - 1 of an array. A number of elements stands for all of them.
+struct index_range {
+  std::int64_t first, last;
+
+  constexpr index_range(std::int64_t count) : first(0), last(count) {}
+  constexpr index_range(std::int64_t f, std::int64_t l) : first(f), last(l) {}
+};
+
 namespace detail {
 
 // Numbers that one block of four words gives: two of 64 bits, four of anything smaller.
 template <class T>
 inline constexpr int numbers_per_block = sizeof(T) == 8 ? 2 : 4;
 
-// draw(block, place) for every element.
-template <class T, class Draw>
-void fill_by_block(const random_stream& stream, T* out, std::int64_t count, const Draw& draw) {
-  constexpr int n = numbers_per_block<T>;
-  for (std::int64_t first = 0; first < count; first += n) {
-    const philox_block block = stream.block(static_cast<std::uint64_t>(first / n));
-    for (int i = 0; i < n && first + i < count; ++i) out[first + i] = draw(block, i);
+// draw(block, place) for every element of the range; N elements share a block.
+template <int N, class T, class Draw>
+void fill_by_block(const random_stream& stream, T* out, const index_range& r, const Draw& draw) {
+  for (std::int64_t at = r.first; at < r.last;) {
+    const philox_block block = stream.block(static_cast<std::uint64_t>(at / N));
+    for (int i = static_cast<int>(at % N); i < N && at < r.last; ++i, ++at) out[at] = draw(block, i);
   }
 }
 
@@ -72,11 +79,11 @@ wide_t<T> unit_normal(const philox_block& block, int place) {
 
 // In [low, high); integers as well.
 template <class T>
-void fill_uniform(const random_stream& stream, T* out, std::int64_t count, double low, double high) {
+void fill_uniform(const random_stream& stream, T* out, const index_range& r, double low, double high) {
   if constexpr (std::is_integral_v<T>) {
     const auto first = static_cast<std::int64_t>(low);
     const auto span = static_cast<std::uint64_t>(static_cast<std::int64_t>(high)) - static_cast<std::uint64_t>(first);
-    detail::fill_by_block(stream, out, count, [&](const philox_block& block, int i) {
+    detail::fill_by_block<detail::numbers_per_block<T>>(stream, out, r, [&](const philox_block& block, int i) {
       std::uint64_t offset;
       if constexpr (sizeof(T) == 8)
         offset = detail::multiply_high(block.pair(i), span);
@@ -89,7 +96,7 @@ void fill_uniform(const random_stream& stream, T* out, std::int64_t count, doubl
     const T bottom = static_cast<T>(static_cast<wide>(low)), top = static_cast<T>(static_cast<wide>(high));
     const wide range = static_cast<wide>(high - low);
     // What rounds up to high becomes low, whose own interval of rounding lacks just that half.
-    detail::fill_by_block(stream, out, count, [&](const philox_block& block, int i) {
+    detail::fill_by_block<detail::numbers_per_block<T>>(stream, out, r, [&](const philox_block& block, int i) {
       const T x = static_cast<T>(static_cast<wide>(low) + range * detail::unit_uniform<T>(block, i));
       return x < top ? x : bottom;
     });
@@ -97,19 +104,19 @@ void fill_uniform(const random_stream& stream, T* out, std::int64_t count, doubl
 }
 
 template <class T>
-void fill_normal(const random_stream& stream, T* out, std::int64_t count, double mean, double deviation) {
+void fill_normal(const random_stream& stream, T* out, const index_range& r, double mean, double deviation) {
   using wide = detail::wide_t<T>;
-  detail::fill_by_block(stream, out, count, [&](const philox_block& block, int i) {
+  detail::fill_by_block<detail::numbers_per_block<T>>(stream, out, r, [&](const philox_block& block, int i) {
     return static_cast<T>(static_cast<wide>(mean) + static_cast<wide>(deviation) * detail::unit_normal<T>(block, i));
   });
 }
 
 // As normal, drawn again where it lies more than two deviations from the mean.
 template <class T>
-void fill_truncated_normal(const random_stream& stream, T* out, std::int64_t count, double mean, double deviation) {
+void fill_truncated_normal(const random_stream& stream, T* out, const index_range& r, double mean, double deviation) {
   using wide = detail::wide_t<T>;
   constexpr int n = detail::numbers_per_block<T>;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = r.first; i < r.last; ++i) {
     wide z;
     std::uint32_t attempt = 0;
     do {
@@ -122,12 +129,10 @@ void fill_truncated_normal(const random_stream& stream, T* out, std::int64_t cou
 
 // 1 with this probability, else 0. The same draws for every T: a mask does not depend on its element type.
 template <class T>
-void fill_bernoulli(const random_stream& stream, T* out, std::int64_t count, double probability) {
+void fill_bernoulli(const random_stream& stream, T* out, const index_range& r, double probability) {
   const auto threshold = static_cast<std::uint64_t>(probability * 0x1p32);
-  for (std::int64_t first = 0; first < count; first += 4) {
-    const philox_block block = stream.block(static_cast<std::uint64_t>(first / 4));
-    for (int i = 0; i < 4 && first + i < count; ++i) out[first + i] = static_cast<T>(block.word[i] < threshold);
-  }
+  detail::fill_by_block<4>(stream, out, r,
+                           [&](const philox_block& block, int i) { return static_cast<T>(block.word[i] < threshold); });
 }
 
 // 0 to count-1 in a random order (Fisher and Yates).

@@ -15,6 +15,7 @@ struct type_list {};
 //   template <> struct cpu_kernel<ops::matmul> {
 //     using types = type_list<float, double>;             // element types of the operand that decides
 //     static constexpr int type_operand = 0;              // optional: which input decides; -1: the result
+//     static constexpr bool in_float = true;              // optional: half and bfloat16, too, through float
 //     template <class T> static void run(const kernel_args& k);
 //   };
 // Without inputs the result decides. Element-wise ops need none: their scalar function is their kernel.
@@ -22,8 +23,9 @@ template <class Op>
 struct cpu_kernel;
 
 using floating_types = type_list<float, double>;
-using number_types = type_list<float, double, std::int32_t, std::int64_t>;
-using summable_types = type_list<float, double, half, bfloat16, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>;
+using number_types = type_list<float, double, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>;
+// Numbers, with those that have no arithmetic of their own: for kernels that round each result once all the same.
+using rounded_types = type_list<float, double, half, bfloat16, std::int8_t, std::uint8_t, std::int32_t, std::int64_t>;
 using all_types = type_list<bool, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, half, bfloat16, float, double>;
 
 }  // namespace flowgraph

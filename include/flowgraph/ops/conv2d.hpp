@@ -9,20 +9,21 @@
 
 namespace flowgraph::ops {
 
-// The result's shape for images [n, h, w, ci] and filters [kh, kw, ci / groups, co].
+// The result's shape for images [n, h, w, ci], or [n, ci, h, w], and filters [kh, kw, ci / groups, co].
 constexpr extents convolve_shapes(inference& f, const extents& image, const extents& filter, const conv& c) {
   f.require(is_floating(f.type(0)), problem::needs_floating);
   f.require(f.type(0) == f.type(1), problem::dtypes_differ);
   f.require(image.rank == 4 && filter.rank == 4, problem::conv_rank);
   f.require(c.groups >= 1, problem::window_positive);
   if (f.failed()) return image;
+  const int height = height_axis(c.layout), channels = channel_axis(c.layout);
   f.require(filter[0] >= 0 && filter[1] >= 0, problem::needs_number);
-  f.require(f.symbols.mul(filter[2], c.groups) == image[3], problem::conv_channels);
+  f.require(f.symbols.mul(filter[2], c.groups) == image[channels], problem::conv_channels);
   f.require(c.groups == 1 || (filter[3] >= 0 && filter[3] % c.groups == 0), problem::conv_groups);
   extents r = image;
   for (int axis = 0; axis < 2 && !f.failed(); ++axis)
-    r[axis + 1] = slide(f, image[axis + 1], axis_of(c, filter[axis], axis));
-  r[3] = filter[3];
+    r[height + axis] = slide(f, image[height + axis], axis_of(c, filter[axis], axis));
+  r[channels] = filter[3];
   return r;
 }
 

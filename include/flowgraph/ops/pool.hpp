@@ -12,10 +12,11 @@ constexpr extents pool_shape(inference& f, const extents& image, const pool& p) 
   f.require(image.rank == 4, problem::pool_rank);
   if (f.failed()) return image;
   extents r = image;
+  const int height = height_axis(p.layout);
   for (int axis = 0; axis < 2 && !f.failed(); ++axis) {
     const window_axis a = axis_of(p, axis);
     f.require(a.before < a.window && a.after < a.window, problem::pool_padding);  // no window is all padding
-    r[axis + 1] = slide(f, image[axis + 1], a);
+    r[height + axis] = slide(f, image[height + axis], a);
   }
   return r;
 }
@@ -86,16 +87,18 @@ constexpr void avg_pool::gradient(gradient_step& g) {
   g.to(0, emit_as<avg_pool_gradient>(g.in(0).shape(), g.in(0).type(), g.attrs<attrs>(), g.dy()));
 }
 
-// y[..., c] = sum of x[..., c - radius] to x[..., c + radius], as far as there are channels: what local response
+// Along one axis y[c] = sum of x[c - radius] to x[c + radius], as far as there are channels: what local response
 // normalisation divides by. Symmetric, so it is its own gradient.
 struct neighbour_sum : op<neighbour_sum, "neighbour_sum"> {
   struct attrs {
     std::int64_t radius;
+    std::int64_t axis;
   };
   static constexpr void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
-    f.require(f.in(0).rank >= 1, problem::operand_rank);
-    f.require(f.attrs<attrs>().radius >= 0, problem::parameter_range);
+    const attrs a = f.attrs<attrs>();
+    f.require(a.axis >= 0 && a.axis < f.in(0).rank, problem::operand_rank);
+    f.require(a.radius >= 0, problem::parameter_range);
     f.out(f.in(0), f.type(0));
   }
   static constexpr void gradient(gradient_step& g) { g.to(0, emit<neighbour_sum>(g.attrs<attrs>(), g.dy())); }

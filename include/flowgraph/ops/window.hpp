@@ -1,5 +1,5 @@
-// Windows that slide over images: what convolution and pooling have in common. Images are [batch, height, width,
-// channels]; a window's extents, strides and dilations are (vertical, horizontal).
+// Windows that slide over images: what convolution and pooling have in common. A window's extents, strides and
+// dilations are (vertical, horizontal).
 #pragma once
 #include <cstdint>
 
@@ -21,6 +21,9 @@ constexpr window_padding padded(std::int64_t top, std::int64_t bottom, std::int6
   return {window_padding::stated, top, bottom, left, right};
 }
 
+// How an image's axes are ordered: [batch, height, width, channels], or [batch, channels, height, width].
+enum image_layout : std::int64_t { nhwc, nchw };
+
 // How a convolution slides: conv2d<fg::conv{.stride = {2, 2}, .padding = fg::same}>(x, w). Its attributes, as they
 // stand in the graph.
 struct conv {
@@ -28,6 +31,7 @@ struct conv {
   std::int64_t dilation[2] = {1, 1};
   window_padding padding{};
   std::int64_t groups = 1;
+  image_layout layout = nhwc;  // of images; filters are [height, width, in, out] in both
 };
 
 // max_pool<fg::pool{.window = {2, 2}}>(x). A stride of 0 stands for the window.
@@ -35,9 +39,14 @@ struct pool {
   std::int64_t window[2] = {2, 2};
   std::int64_t stride[2] = {0, 0};
   window_padding padding{};
+  image_layout layout = nhwc;
 };
 
 namespace ops {
+
+// Where an image of rank 4 has its height (the width is next) and its channels.
+constexpr int height_axis(image_layout layout) { return layout == nhwc ? 1 : 2; }
+constexpr int channel_axis(image_layout layout) { return layout == nhwc ? 3 : 1; }
 
 // One axis of a sliding window.
 struct window_axis {

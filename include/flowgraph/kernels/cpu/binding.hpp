@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "elementwise.hpp"
+#include "in_float.hpp"
 
 namespace flowgraph {
 
@@ -86,7 +87,10 @@ constexpr bound_kernel bind_type() {
   if constexpr (has_function<Op>) {
     if constexpr (ask_operand_types<Op>(dtype_of<T>) != operand_types::refused) return &elementwise_tile<Op, T>;
   } else if constexpr (has_typed_kernel<Op>) {
-    if constexpr (contains<T>(typename cpu_kernel<Op>::types{})) return &cpu_kernel<Op>::template run<T>;
+    if constexpr (contains<T>(typename cpu_kernel<Op>::types{}))
+      return &cpu_kernel<Op>::template run<T>;
+    else if constexpr (is_16_bit_float<T> && computes_in_float<Op>)
+      return &run_in_float<Op, T>;
   }
   return {};
 }

@@ -18,7 +18,7 @@ struct cpu_kernel<ops::concat> {
       detail::strided_copy copy;
       copy.axis(whole.outer, whole.extent * whole.inner, row);
       copy.axis(row, 1, 1);
-      copy.run<sizeof(T)>(k.out[0], at, k.in[i], 0);
+      copy.run<sizeof(T)>(k, k.out[0], at, k.in[i], 0);
       at += row;
     }
   }
@@ -37,7 +37,7 @@ struct cpu_kernel<ops::split> {
       detail::strided_copy copy;
       copy.axis(whole.outer, row, whole.extent * whole.inner);
       copy.axis(row, 1, 1);
-      copy.run<sizeof(T)>(k.out[i], 0, k.in[0], at);
+      copy.run<sizeof(T)>(k, k.out[i], 0, k.in[0], at);
       at += row;
     }
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/einsum.hpp>
 #include "reducers.hpp"
 
@@ -31,6 +32,19 @@ class letter_loop {
     for (int k = 0; k < count_; ++k)
       if (extent_[k] == 0) return true;
     return false;
+  }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < count_; ++k) n *= extent_[k];
+    return n;
+  }
+  // To combination i, counting the last letter first.
+  void seek(std::int64_t i) {
+    for (int k = count_ - 1; k >= 0; --k) {
+      index_[k] = i % extent_[k];
+      i /= extent_[k];
+      for (int o = 0; o < offsets_; ++o) offset[o] += index_[k] * stride_[k][o];
+    }
   }
   // False after the last combination; then all offsets are back at where they began.
   bool next() {
@@ -64,6 +78,7 @@ inline std::int64_t letter_stride(const ops::einsum_term& t, const array_view& x
 template <>
 struct cpu_kernel<ops::einsum> {
   using types = number_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
     const ops::einsum_equation e = ops::parse(k.attrs<ops::einsum_attrs>().text);
@@ -82,18 +97,22 @@ struct cpu_kernel<ops::einsum> {
     if (e.result.repeats()) std::memset(y, 0, static_cast<std::size_t>(result.size()) * sizeof(T));
     if (kept.empty()) return;
     using wide = detail::sum_type<T>;
-    do {
-      wide sum = 0;
-      if (!summed.empty()) {
-        do {
-          wide product = 1;
-          for (int i = 0; i < e.terms; ++i)
-            product *= static_cast<wide>(k.in[i].as<const T>()[kept.offset[i] + summed.offset[i]]);
-          sum += product;
-        } while (summed.next());
+    parallel_for(k, kept.size(), part_size(2 * e.terms * summed.size()), [&](std::int64_t first, std::int64_t last) {
+      detail::letter_loop here = kept, inner = summed;
+      here.seek(first);
+      for (std::int64_t i = first; i < last; ++i, here.next()) {
+        wide sum = 0;
+        if (!inner.empty()) {
+          do {
+            wide product = 1;
+            for (int t = 0; t < e.terms; ++t)
+              product *= static_cast<wide>(k.in[t].as<const T>()[here.offset[t] + inner.offset[t]]);
+            sum += product;
+          } while (inner.next());
+        }
+        y[here.offset[e.terms]] = static_cast<T>(sum);
       }
-      y[kept.offset[e.terms]] = static_cast<T>(sum);
-    } while (kept.next());
+    });
   }
 };
 

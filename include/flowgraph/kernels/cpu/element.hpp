@@ -1,10 +1,12 @@
 // Single elements of any type: numbers made of attributes, and sums. half and bfloat16 go through float; integers
 // wrap around.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include <flowgraph/core/dtype.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 
 namespace flowgraph::detail {
 
@@ -18,6 +20,12 @@ constexpr T element_from(double value) {
     return value;
   else
     return static_cast<T>(static_cast<float>(value));
+}
+
+template <class T>
+void fill(const kernel_args& k, T* out, std::int64_t count, T value) {
+  parallel_for(k, count, part_work,
+               [=](std::int64_t first, std::int64_t last) { std::fill(out + first, out + last, value); });
 }
 
 template <class T>

@@ -9,25 +9,23 @@
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/embedding.hpp>
+#include "gather.hpp"
 #include "scratch.hpp"
 
 namespace flowgraph {
 
 namespace detail {
 
-// f(i, row) for the i-th index; throws where it lies outside the table.
-template <class F>
-void for_each_row(const array_view& indices, std::int64_t rows, const F& f) {
-  const std::int64_t n = indices.size();
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t row =
-        indices.type == dtype::int32 ? indices.as<const std::int32_t>()[i] : indices.as<const std::int64_t>()[i];
-    if (row < 0 || row >= rows)
-      throw execution_error(problem::index_out_of_range, "index " + std::to_string(row) + " at " + std::to_string(i) +
-                                                             " must lie between 0 and " + std::to_string(rows - 1));
-    f(i, row);
-  }
+// The row that the i-th index names; throws where it lies outside the table.
+inline std::int64_t row_at(const array_view& indices, std::int64_t i, std::int64_t rows) {
+  const std::int64_t row =
+      indices.type == dtype::int32 ? indices.as<const std::int32_t>()[i] : indices.as<const std::int64_t>()[i];
+  if (row < 0 || row >= rows)
+    throw execution_error(problem::index_out_of_range, "index " + std::to_string(row) + " at " + std::to_string(i) +
+                                                           " must lie between 0 and " + std::to_string(rows - 1));
+  return row;
 }
 
 inline std::int64_t row_size(const array_view& table) {
@@ -46,8 +44,10 @@ struct cpu_kernel<ops::embedding_lookup> {
     const std::int64_t n = detail::row_size(k.in[0]);
     const T* table = k.in[0].as<const T>();
     T* y = k.out[0].as<T>();
-    detail::for_each_row(k.in[1], k.in[0].dim(0),
-                         [&](std::int64_t i, std::int64_t row) { std::copy_n(table + row * n, n, y + i * n); });
+    parallel_for(k, k.in[1].size(), part_size(n), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i)
+        std::copy_n(table + detail::row_at(k.in[1], i, k.in[0].dim(0)) * n, n, y + i * n);
+    });
   }
 };
 
@@ -55,17 +55,13 @@ template <>
 struct cpu_kernel<ops::indexed_slices> {
   using types = floating_types;
   static constexpr int type_operand = 1;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    using vector = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-    using const_vector = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-    const std::int64_t n = detail::row_size(k.out[0]);
-    const T* rows = k.in[1].as<const T>();
-    T* table = k.out[0].as<T>();
-    std::fill(table, table + k.out[0].size(), T(0));
-    detail::for_each_row(k.in[0], k.out[0].dim(0), [&](std::int64_t i, std::int64_t row) {
-      vector(table + row * n, n) += const_vector(rows + i * n, n);
-    });
+    const std::int64_t rows = k.out[0].dim(0);
+    detail::add_at_rows(
+        k, k.out[0].as<T>(), rows, detail::row_size(k.out[0]), k.in[0].size(),
+        [&](std::int64_t i) { return detail::row_at(k.in[0], i, rows); }, k.in[1].as<const T>());
   }
 };
 
@@ -74,6 +70,7 @@ template <>
 struct cpu_kernel<ops::sum_duplicates> {
   using types = floating_types;
   static constexpr int type_operand = 1;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
     using vector = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
@@ -86,7 +83,8 @@ struct cpu_kernel<ops::sum_duplicates> {
     std::int64_t* const index = detail::scratch<std::int64_t>(2 * static_cast<std::int64_t>(slots));
     std::int64_t* const first = index + slots;
     std::fill_n(first, slots, std::int64_t{-1});
-    detail::for_each_row(k.in[0], std::numeric_limits<std::int64_t>::max(), [&](std::int64_t i, std::int64_t row) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = detail::row_at(k.in[0], i, std::numeric_limits<std::int64_t>::max());
       std::uint64_t at = (static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
       while (first[at] >= 0 && index[at] != row) at = (at + 1) & (slots - 1);
       const const_vector from(rows + i * n, n);
@@ -99,7 +97,7 @@ struct cpu_kernel<ops::sum_duplicates> {
         to.setZero();
         vector(sums + first[at] * n, n) += from;
       }
-    });
+    }
   }
 };
 

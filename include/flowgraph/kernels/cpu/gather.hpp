@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
+
+#include <Eigen/Core>
 
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/gather.hpp>
 #include "element.hpp"
 #include "strided_copy.hpp"
@@ -49,7 +53,27 @@ void copy_run(void* out, std::int64_t to, const void* in, std::int64_t from, std
 
 template <class T>
 void add_run(T* out, const T* in, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = plus(out[i], in[i]);
+  if constexpr (std::is_floating_point_v<T>)
+    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(out, count) +=
+        Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(in, count);
+  else
+    for (std::int64_t i = 0; i < count; ++i) out[i] = plus(out[i], in[i]);
+}
+
+// out[row(i)] += in[i] for n rows of `run` elements, into zeros. Each part has rows of the result to itself and looks
+// at all positions, so that those of one row are added in their order.
+template <class T, class Row>
+void add_at_rows(const kernel_args& k, T* out, std::int64_t rows, std::int64_t run, std::int64_t n, const Row& row,
+                 const T* in) {
+  const std::int64_t most_parts = std::clamp<std::int64_t>(run / 4, 1, 16);  // looking must cost less than adding
+  const std::int64_t each = std::max((rows + most_parts - 1) / most_parts, part_size(run));
+  if (rows == 0)
+    for (std::int64_t i = 0; i < n; ++i) row(i);  // no position lies within
+  parallel_for(k, rows, each, [&](std::int64_t first, std::int64_t last) {
+    std::fill(out + first * run, out + last * run, T{});
+    for (std::int64_t i = 0; i < n; ++i)
+      if (const std::int64_t r = row(i); r >= first && r < last) add_run(out + r * run, in + i * run, run);
+  });
 }
 
 // The offset in x of the k-th position of indices[..., depth], and how many elements lie behind it.
@@ -90,28 +114,29 @@ struct cpu_kernel<ops::gather> {
     const detail::around_axis x(k.in[0], k.attrs<ops::gather_attrs>().axis);
     const detail::positions index(k.in[1]);
     const std::int64_t n = k.in[1].size();
-    for (std::int64_t o = 0; o < x.outer; ++o)
-      for (std::int64_t i = 0; i < n; ++i)
-        detail::copy_run<sizeof(T)>(k.out[0].data, (o * n + i) * x.inner, k.in[0].data,
-                                    (o * x.extent + index.at(i, x.extent)) * x.inner, x.inner);
+    parallel_for(k, x.outer * n, part_size(x.inner), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t at = first; at < last; ++at)
+        detail::copy_run<sizeof(T)>(k.out[0].data, at * x.inner, k.in[0].data,
+                                    (at / n * x.extent + index.at(at % n, x.extent)) * x.inner, x.inner);
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::gather_gradient> {
-  using types = summable_types;
+  using types = number_types;
+  static constexpr bool in_float = true;
   static constexpr int type_operand = 1;
   template <class T>
   static void run(const kernel_args& k) {
     const detail::around_axis dx(k.out[0], k.attrs<ops::gather_attrs>().axis);
     const detail::positions index(k.in[0]);
     const std::int64_t n = k.in[0].size();
-    T* const out = k.out[0].as<T>();
     const T* dy = k.in[1].as<const T>();
-    std::fill_n(out, k.out[0].size(), T{});
     for (std::int64_t o = 0; o < dx.outer; ++o)
-      for (std::int64_t i = 0; i < n; ++i, dy += dx.inner)
-        detail::add_run(out + (o * dx.extent + index.at(i, dx.extent)) * dx.inner, dy, dx.inner);
+      detail::add_at_rows(
+          k, k.out[0].as<T>() + o * dx.extent * dx.inner, dx.extent, dx.inner, n,
+          [&](std::int64_t i) { return index.at(i, dx.extent); }, dy + o * n * dx.inner);
   }
 };
 
@@ -121,22 +146,25 @@ struct cpu_kernel<ops::gather_nd> {
   template <class T>
   static void run(const kernel_args& k) {
     const detail::nd_positions at(k.in[0], k.in[1]);
-    for (std::int64_t i = 0; i < at.count(); ++i)
-      detail::copy_run<sizeof(T)>(k.out[0].data, i * at.run(), k.in[0].data, at.offset(i), at.run());
+    parallel_for(k, at.count(), part_size(at.run()), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i)
+        detail::copy_run<sizeof(T)>(k.out[0].data, i * at.run(), k.in[0].data, at.offset(i), at.run());
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::scatter_nd> {
-  using types = summable_types;
+  using types = number_types;
+  static constexpr bool in_float = true;
   static constexpr int type_operand = 1;
   template <class T>
   static void run(const kernel_args& k) {
     const detail::nd_positions at(k.out[0], k.in[0]);
-    T* const out = k.out[0].as<T>();
-    std::fill_n(out, k.out[0].size(), T{});
-    for (std::int64_t i = 0; i < at.count(); ++i)
-      detail::add_run(out + at.offset(i), k.in[1].as<const T>() + i * at.run(), at.run());
+    const std::int64_t run = at.run(), rows = run == 0 ? 0 : k.out[0].size() / run;
+    detail::add_at_rows(
+        k, k.out[0].as<T>(), rows, run, at.count(), [&](std::int64_t i) { return at.offset(i) / run; },
+        k.in[1].as<const T>());
   }
 };
 
@@ -148,18 +176,19 @@ struct cpu_kernel<ops::take_along_axis> {
     const std::int64_t axis = k.attrs<ops::gather_attrs>().axis;
     const detail::around_axis x(k.in[0], axis), y(k.out[0], axis);
     const detail::positions index(k.in[1]);
-    std::int64_t i = 0;
-    for (std::int64_t o = 0; o < y.outer; ++o)
-      for (std::int64_t j = 0; j < y.extent; ++j)
-        for (std::int64_t c = 0; c < y.inner; ++c, ++i)
-          detail::copy_run<sizeof(T)>(k.out[0].data, i, k.in[0].data,
-                                      (o * x.extent + index.at(i, x.extent)) * x.inner + c, 1);
+    const std::int64_t block = y.extent * y.inner;
+    parallel_for(k, y.outer * block, part_work, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i)
+        detail::copy_run<sizeof(T)>(k.out[0].data, i, k.in[0].data,
+                                    (i / block * x.extent + index.at(i, x.extent)) * x.inner + i % y.inner, 1);
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::take_along_axis_gradient> {
-  using types = summable_types;
+  using types = number_types;
+  static constexpr bool in_float = true;
   static constexpr int type_operand = 1;
   template <class T>
   static void run(const kernel_args& k) {
@@ -167,12 +196,15 @@ struct cpu_kernel<ops::take_along_axis_gradient> {
     const detail::around_axis dx(k.out[0], axis), dy(k.in[1], axis);
     const detail::positions index(k.in[0]);
     T* const out = k.out[0].as<T>();
-    std::fill_n(out, k.out[0].size(), T{});
-    std::int64_t i = 0;
-    for (std::int64_t o = 0; o < dy.outer; ++o)
-      for (std::int64_t j = 0; j < dy.extent; ++j)
-        for (std::int64_t c = 0; c < dy.inner; ++c, ++i)
-          detail::add_run(out + (o * dx.extent + index.at(i, dx.extent)) * dx.inner + c, k.in[1].as<const T>() + i, 1);
+    const T* const from = k.in[1].as<const T>();
+    const std::int64_t block = dy.extent * dy.inner, result = dx.extent * dx.inner;
+    parallel_for(k, dy.outer, part_size(block), [&](std::int64_t first, std::int64_t last) {
+      std::fill(out + first * result, out + last * result, T{});
+      for (std::int64_t i = first * block; i < last * block; ++i) {
+        T& to = out[(i / block * dx.extent + index.at(i, dx.extent)) * dx.inner + i % dy.inner];
+        to = detail::plus(to, from[i]);
+      }
+    });
   }
 };
 

@@ -71,8 +71,10 @@ class row_exchange_lu {
 template <class T, class F>
 void for_each_matrix(const kernel_args& k, std::int64_t result_size, const F& f) {
   const std::int64_t n = k.in[0].last(0), batch = batch_size(k.in[0]);
-  for (std::int64_t i = 0; i < batch; ++i)
-    f(square_map<T>(k.in[0].as<const T>() + i * n * n, n, n), k.out[0].as<T>() + i * result_size, i);
+  parallel_for(k, batch, part_size(n * n * n), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i)
+      f(square_map<T>(k.in[0].as<const T>() + i * n * n, n, n), k.out[0].as<T>() + i * result_size, i);
+  });
 }
 
 // The result starts as the right-hand sides, repeated where the batch asks for it; f(a, y, index) solves in place.
@@ -82,12 +84,14 @@ void for_each_system(const kernel_args& k, const F& f) {
   const std::int64_t n = y.last(1), columns = y.last(0), batch = batch_size(y);
   if (n * columns == 0) return;
   const strided_axes a_batch = batch_axes(a, y), b_batch = batch_axes(b, y);
-  for (std::int64_t i = 0; i < batch; ++i) {
-    T* const target = y.as<T>() + i * n * columns;
-    std::memcpy(target, b.as<const T>() + b_batch.offset(i) * n * columns,
-                static_cast<std::size_t>(n * columns) * sizeof(T));
-    f(square_map<T>(a.as<const T>() + a_batch.offset(i) * n * n, n, n), matrix_map<T>(target, n, columns), i);
-  }
+  parallel_for(k, batch, part_size(n * n * (n + columns)), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      T* const target = y.as<T>() + i * n * columns;
+      std::memcpy(target, b.as<const T>() + b_batch.offset(i) * n * columns,
+                  static_cast<std::size_t>(n * columns) * sizeof(T));
+      f(square_map<T>(a.as<const T>() + a_batch.offset(i) * n * n, n, n), matrix_map<T>(target, n, columns), i);
+    }
+  });
 }
 
 }  // namespace detail
@@ -195,10 +199,14 @@ struct cpu_kernel<ops::band_part> {
     const std::int64_t rows = x.last(1), columns = x.last(0), batch = detail::batch_size(x);
     const T* from = x.as<const T>();
     T* to = k.out[0].as<T>();
-    for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < columns; ++j, ++from, ++to)
-          *to = (lower < 0 || i - j <= lower) && (upper < 0 || j - i <= upper) ? *from : T{};
+    const auto inside = [low = lower, up = upper](std::int64_t i, std::int64_t j) {
+      return (low < 0 || i - j <= low) && (up < 0 || j - i <= up);
+    };
+    parallel_for(k, batch * rows, part_size(columns), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t r = first; r < last; ++r)
+        for (std::int64_t j = 0; j < columns; ++j)
+          to[r * columns + j] = inside(r % rows, j) ? from[r * columns + j] : T{};
+    });
   }
 };
 
@@ -212,7 +220,7 @@ struct cpu_kernel<ops::diag_part> {
     detail::strided_copy copy;
     copy.axis(detail::batch_size(k.in[0]), n, n * n);
     copy.axis(n, 1, n + 1);
-    copy.run<sizeof(T)>(k.out[0], 0, k.in[0], 0);
+    copy.run<sizeof(T)>(k, k.out[0], 0, k.in[0], 0);
   }
 };
 
@@ -227,7 +235,7 @@ struct cpu_kernel<ops::diag> {
     detail::strided_copy copy;
     copy.axis(detail::batch_size(k.out[0]), n * n, n);
     copy.axis(n, n + 1, 1);
-    copy.run<sizeof(T)>(k.out[0], 0, k.in[0], 0);
+    copy.run<sizeof(T)>(k, k.out[0], 0, k.in[0], 0);
   }
 };
 

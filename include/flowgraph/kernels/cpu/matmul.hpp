@@ -1,11 +1,14 @@
-// The matrix product on Eigen, one product for each pair of matrices in the batch. Integers have loops of their
-// own: Eigen's blocked kernels are for floating-point numbers.
+// The matrix product on Eigen. Large products are cut into blocks of the result, small ones of a batch are put
+// together, so that each part is worth a thread. Integers have loops of their own: Eigen's blocked kernels are for
+// floating-point numbers.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include <Eigen/Core>
 
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/matmul.hpp>
 #include "strided.hpp"
 
@@ -24,33 +27,62 @@ using const_matrix_map = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen
 template <class T>
 using matrix_map = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
+template <class T, int Order = Eigen::RowMajor>
+using strided_matrix =
+    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, Eigen::Unaligned, Eigen::OuterStride<>>;
+template <class T, int Order = Eigen::RowMajor>
+using const_strided_matrix =
+    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+// How a result is cut: rows and columns of a block. Both operands are packed again for each block they take part in,
+// so there are few blocks, and they are as square as they come.
+struct product_blocks {
+  std::int64_t rows, columns;
+
+  explicit product_blocks(const product_shape& s) : rows(s.m), columns(s.n) {
+    constexpr std::int64_t unit = 48;  // a multiple of the tiles that Eigen computes in registers
+    const std::int64_t work = s.m * s.n * s.k, most = std::min(work >> 22, 8 + (work >> 28));
+    for (std::int64_t parts = 2; parts <= most && std::max(rows, columns) >= 2 * unit; parts *= 2) {
+      std::int64_t& longer = rows > columns ? rows : columns;
+      longer = ((longer + 1) / 2 + unit - 1) / unit * unit;
+    }
+  }
+};
+
+// Rows [i, i + rows) and columns [j, j + columns) of the result.
+struct product_part {
+  std::int64_t i, j, rows, columns;
+};
+
 // A transposed row-major matrix is a column-major one.
 template <class T, int OrderA, int OrderB>
-void eigen_product(const T* a, const T* b, T* y, const product_shape& s) {
-  matrix_map<T>(y, s.m, s.n).noalias() =
-      const_matrix_map<T, OrderA>(a, s.m, s.k) * const_matrix_map<T, OrderB>(b, s.k, s.n);
+void eigen_product(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
+  const bool ta = OrderA == Eigen::ColMajor, tb = OrderB == Eigen::ColMajor;
+  const Eigen::OuterStride<> a_stride(ta ? s.m : s.k), b_stride(tb ? s.k : s.n), y_stride(s.n);
+  const const_strided_matrix<T, OrderA> left(a + p.i * (ta ? 1 : s.k), p.rows, s.k, a_stride);
+  const const_strided_matrix<T, OrderB> right(b + p.j * (tb ? s.k : 1), s.k, p.columns, b_stride);
+  strided_matrix<T>(y + p.i * s.n + p.j, p.rows, p.columns, y_stride).noalias() = left * right;
 }
 
 template <class T>
-void multiply(const T* a, const T* b, T* y, const product_shape& s) {
+void multiply(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int row = Eigen::RowMajor, column = Eigen::ColMajor;
     if (s.transpose_a)
-      s.transpose_b ? eigen_product<T, column, column>(a, b, y, s) : eigen_product<T, column, row>(a, b, y, s);
+      s.transpose_b ? eigen_product<T, column, column>(a, b, y, s, p) : eigen_product<T, column, row>(a, b, y, s, p);
     else
-      s.transpose_b ? eigen_product<T, row, column>(a, b, y, s) : eigen_product<T, row, row>(a, b, y, s);
+      s.transpose_b ? eigen_product<T, row, column>(a, b, y, s, p) : eigen_product<T, row, row>(a, b, y, s, p);
   } else {
-    using wrapping = std::make_unsigned_t<T>;
     const std::int64_t a_row = s.transpose_a ? 1 : s.k, a_column = s.transpose_a ? s.m : 1;
     const std::int64_t b_row = s.transpose_b ? 1 : s.n, b_column = s.transpose_b ? s.k : 1;
-    for (std::int64_t i = 0; i < s.m; ++i) {
+    for (std::int64_t i = p.i; i < p.i + p.rows; ++i) {
       T* row = y + i * s.n;
-      for (std::int64_t j = 0; j < s.n; ++j) row[j] = 0;
+      for (std::int64_t j = p.j; j < p.j + p.columns; ++j) row[j] = 0;
       for (std::int64_t l = 0; l < s.k; ++l) {
-        const auto x = static_cast<wrapping>(a[i * a_row + l * a_column]);
-        for (std::int64_t j = 0; j < s.n; ++j)
-          row[j] =
-              static_cast<T>(static_cast<wrapping>(row[j]) + x * static_cast<wrapping>(b[l * b_row + j * b_column]));
+        const auto x = static_cast<std::uint64_t>(a[i * a_row + l * a_column]);  // wraps around
+        for (std::int64_t j = p.j; j < p.j + p.columns; ++j)
+          row[j] = static_cast<T>(static_cast<std::uint64_t>(row[j]) +
+                                  x * static_cast<std::uint64_t>(b[l * b_row + j * b_column]));
       }
     }
   }
@@ -80,6 +112,7 @@ inline std::int64_t batch_size(const array_view& x) {
 template <>
 struct cpu_kernel<ops::matmul> {
   using types = number_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
     const array_view &a = k.in[0], &b = k.in[1], &y = k.out[0];
@@ -91,10 +124,22 @@ struct cpu_kernel<ops::matmul> {
       s.m *= batch;
       batch = 1;
     }
+    const detail::product_blocks block(s);
+    const std::int64_t down = (s.m + block.rows - 1) / block.rows, across = (s.n + block.columns - 1) / block.columns;
+    const T *left = a.as<const T>(), *right = b.as<const T>();
+    T* const result = y.as<T>();
+    if (batch * down * across == 1) return detail::multiply(left, right, result, s, {0, 0, s.m, s.n});
     const detail::strided_axes a_batch = detail::batch_axes(a, y), b_batch = detail::batch_axes(b, y);
-    for (std::int64_t i = 0; i < batch; ++i)
-      detail::multiply(a.as<const T>() + a_batch.offset(i) * s.m * s.k, b.as<const T>() + b_batch.offset(i) * s.k * s.n,
-                       y.as<T>() + i * s.m * s.n, s);
+    const std::int64_t work = block.rows * block.columns * std::max<std::int64_t>(s.k, 1);
+    parallel_for(k, batch * down * across, part_size(work), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t part = first; part < last; ++part) {
+        const std::int64_t which = part / (down * across), at = part % (down * across);
+        const std::int64_t i = at / across * block.rows, j = at % across * block.columns;
+        detail::multiply(left + (batch == 1 ? 0 : a_batch.offset(which)) * s.m * s.k,
+                         right + (batch == 1 ? 0 : b_batch.offset(which)) * s.k * s.n, result + which * s.m * s.n, s,
+                         {i, j, std::min(block.rows, s.m - i), std::min(block.columns, s.n - j)});
+      }
+    });
   }
 };
 

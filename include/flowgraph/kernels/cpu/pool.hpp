@@ -1,4 +1,4 @@
-// Pooling by visiting each window's elements, all channels of a pixel at a time.
+// Pooling by visiting each window's pixels, all channels of a pixel at a time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,9 +6,18 @@
 #include <Eigen/Core>
 
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/pool.hpp>
+#include "channels_last.hpp"
+#include "strided_copy.hpp"
 
 namespace flowgraph::detail {
+
+// The part of a window that lies within the image; rows are counted over all images.
+struct pool_window {
+  std::int64_t result, top, bottom, left, right;
+  std::int64_t pixels() const { return (bottom - top) * (right - left); }
+};
 
 struct pool_geometry {
   std::int64_t images, height, width, channels, result_height, result_width;
@@ -29,39 +38,66 @@ struct pool_geometry {
     }
   }
 
-  // f(result, top, bottom, left, right): a result pixel and the part of its window that lies within image `image`.
+  // f(window) for every result pixel of lines first to last - 1, counted over all images.
   template <class F>
-  void for_each_window(const F& f) const {
-    std::int64_t result = 0;
-    for (std::int64_t image = 0; image < images; ++image)
-      for (std::int64_t i = 0; i < result_height; ++i) {
-        const std::int64_t y = i * stride[0] - before[0];
-        const std::int64_t top = std::max<std::int64_t>(y, 0), bottom = std::min(y + window[0], height);
-        for (std::int64_t j = 0; j < result_width; ++j, ++result) {
-          const std::int64_t x = j * stride[1] - before[1];
-          const std::int64_t left = std::max<std::int64_t>(x, 0), right = std::min(x + window[1], width);
-          f(result, image * height + top, image * height + bottom, left, right);
-        }
+  void for_each_window(std::int64_t first, std::int64_t last, const F& f) const {
+    for (std::int64_t line = first; line < last; ++line) {
+      const std::int64_t image = line / result_height * height, y = line % result_height * stride[0] - before[0];
+      const std::int64_t top = std::max<std::int64_t>(y, 0), bottom = std::min(y + window[0], height);
+      for (std::int64_t j = 0; j < result_width; ++j) {
+        const std::int64_t x = j * stride[1] - before[1];
+        f(pool_window{line * result_width + j, image + top, image + bottom, std::max<std::int64_t>(x, 0),
+                      std::min(x + window[1], width)});
       }
+    }
+  }
+  std::int64_t line_work() const { return result_width * channels * window[0] * window[1]; }
+  // Results have memory of their own: any lines may be computed at once.
+  template <class F>
+  void for_each_window(const kernel_args& k, const F& f) const {
+    parallel_for(k, images * result_height, part_size(line_work()),
+                 [&](std::int64_t first, std::int64_t last) { for_each_window(first, last, f); });
+  }
+  // Windows that overlap add to the same pixels of dx, which is cleared first: each image is one thread's.
+  template <class T, class F>
+  void for_each_window_by_image(const kernel_args& k, T* dx, const F& f) const {
+    const std::int64_t size = height * width * channels;
+    parallel_for(k, images, part_size(result_height * line_work()), [&](std::int64_t first, std::int64_t last) {
+      std::fill(dx + first * size, dx + last * size, T(0));
+      for_each_window(first * result_height, last * result_height, f);
+    });
   }
 };
 
-// f(result, source) for each element of the result and the largest element of its window, both counted from the
-// first. The first of equal ones; NaN counts as the largest.
+template <class T>
+using pixel_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+template <class T>
+using const_pixel_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+// f(c, source) for each channel c of a window: where its largest element lies, counted from the first of the images.
+// The first of equal ones; NaN counts as the largest.
 template <class T, class F>
-void for_each_largest(const pool_geometry& g, const T* x, const F& f) {
-  g.for_each_window(
-      [&](std::int64_t result, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
-        for (std::int64_t c = 0; c < g.channels; ++c) {
-          std::int64_t best = (top * g.width + left) * g.channels + c;
-          for (std::int64_t u = top; u < bottom; ++u)
-            for (std::int64_t v = left; v < right; ++v) {
-              const std::int64_t at = (u * g.width + v) * g.channels + c;
-              if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best])) best = at;
-            }
-          f(result * g.channels + c, best);
+void for_each_largest(const pool_geometry& g, const pool_window& w, const T* x, const F& f) {
+  constexpr std::int64_t tile = 64;
+  const std::int64_t corner = w.top * g.width + w.left;
+  for (std::int64_t c0 = 0; c0 < g.channels; c0 += tile) {
+    const std::int64_t n = std::min(tile, g.channels - c0);
+    T largest[tile];
+    std::int32_t place[tile];  // pixels from the window's corner
+    std::copy_n(x + corner * g.channels + c0, n, largest);
+    std::fill_n(place, n, 0);
+    for (std::int64_t u = w.top; u < w.bottom; ++u)
+      for (std::int64_t v = w.left; v < w.right; ++v) {
+        const T* from = x + (u * g.width + v) * g.channels + c0;
+        const auto here = static_cast<std::int32_t>(u * g.width + v - corner);
+        for (std::int64_t c = 0; c < n; ++c) {
+          const bool larger = from[c] > largest[c] || (from[c] != from[c] && largest[c] == largest[c]);
+          largest[c] = larger ? from[c] : largest[c];
+          place[c] = larger ? here : place[c];
         }
-      });
+      }
+    for (std::int64_t c = 0; c < n; ++c) f(c0 + c, (corner + place[c]) * g.channels + c0 + c);
+  }
 }
 
 }  // namespace flowgraph::detail
@@ -71,97 +107,127 @@ namespace flowgraph {
 template <>
 struct cpu_kernel<ops::max_pool> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const T* x = k.in[0].as<const T>();
-    T* y = k.out[0].as<T>();
-    detail::for_each_largest(detail::pool_geometry(k.attrs<pool>(), k.in[0], k.out[0]), x,
-                             [&](std::int64_t result, std::int64_t source) { y[result] = x[source]; });
+    const pool p = k.attrs<pool>();
+    detail::with_channels_last<T>(k, p.layout, 0x101, [&](const array_view* in, const array_view& out) {
+      const detail::pool_geometry g(p, in[0], out);
+      const T* x = in[0].as<const T>();
+      g.for_each_window(k, [&, n = g.channels](const detail::pool_window& w) {
+        detail::pixel_map<T> y(out.as<T>() + w.result * n, n);
+        y = detail::const_pixel_map<T>(x + (w.top * g.width + w.left) * n, n);
+        for (std::int64_t u = w.top; u < w.bottom; ++u)
+          for (std::int64_t v = w.left; v < w.right; ++v)
+            y = y.binaryExpr(detail::const_pixel_map<T>(x + (u * g.width + v) * n, n),
+                             Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>());
+      });
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::max_pool_gradient> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const T *x = k.in[0].as<const T>(), *dy = k.in[1].as<const T>();
-    T* dx = k.out[0].as<T>();
-    std::fill(dx, dx + k.out[0].size(), T(0));
-    detail::for_each_largest(detail::pool_geometry(k.attrs<pool>(), k.in[0], k.in[1]), x,
-                             [&](std::int64_t result, std::int64_t source) { dx[source] += dy[result]; });
+    const pool p = k.attrs<pool>();
+    detail::with_channels_last<T>(k, p.layout, 0x103, [&](const array_view* in, const array_view& out) {
+      const detail::pool_geometry g(p, in[0], in[1]);
+      const T* x = in[0].as<const T>();
+      T* dx = out.as<T>();
+      g.for_each_window_by_image(k, dx, [&](const detail::pool_window& w) {
+        const T* dy = in[1].as<const T>() + w.result * g.channels;
+        detail::for_each_largest(g, w, x, [&](std::int64_t c, std::int64_t source) { dx[source] += dy[c]; });
+      });
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::max_pool_select> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const T *x = k.in[0].as<const T>(), *z = k.in[1].as<const T>();
-    T* y = k.out[0].as<T>();
-    detail::for_each_largest(detail::pool_geometry(k.attrs<pool>(), k.in[0], k.out[0]), x,
-                             [&](std::int64_t result, std::int64_t source) { y[result] = z[source]; });
+    const pool p = k.attrs<pool>();
+    detail::with_channels_last<T>(k, p.layout, 0x103, [&](const array_view* in, const array_view& out) {
+      const detail::pool_geometry g(p, in[0], out);
+      const T *x = in[0].as<const T>(), *z = in[1].as<const T>();
+      g.for_each_window(k, [&](const detail::pool_window& w) {
+        T* y = out.as<T>() + w.result * g.channels;
+        detail::for_each_largest(g, w, x, [&](std::int64_t c, std::int64_t source) { y[c] = z[source]; });
+      });
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::avg_pool> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const detail::pool_geometry g(k.attrs<pool>(), k.in[0], k.out[0]);
-    using pixel = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-    using const_pixel = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-    g.for_each_window(
-        [&](std::int64_t result, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
-          pixel y(k.out[0].as<T>() + result * g.channels, g.channels);
-          y.setZero();
-          for (std::int64_t u = top; u < bottom; ++u)
-            for (std::int64_t v = left; v < right; ++v)
-              y += const_pixel(k.in[0].as<const T>() + (u * g.width + v) * g.channels, g.channels);
-          y /= static_cast<T>((bottom - top) * (right - left));
-        });
+    const pool p = k.attrs<pool>();
+    detail::with_channels_last<T>(k, p.layout, 0x101, [&](const array_view* in, const array_view& out) {
+      const detail::pool_geometry g(p, in[0], out);
+      const T* x = in[0].as<const T>();
+      g.for_each_window(k, [&, n = g.channels](const detail::pool_window& w) {
+        detail::pixel_map<T> y(out.as<T>() + w.result * n, n);
+        y.setZero();
+        for (std::int64_t u = w.top; u < w.bottom; ++u)
+          for (std::int64_t v = w.left; v < w.right; ++v) y += detail::const_pixel_map<T>(x + (u * g.width + v) * n, n);
+        y /= static_cast<T>(w.pixels());
+      });
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::avg_pool_gradient> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const detail::pool_geometry g(k.attrs<pool>(), k.out[0], k.in[0]);
-    using pixel = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-    using const_pixel = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-    T* dx = k.out[0].as<T>();
-    std::fill(dx, dx + k.out[0].size(), T(0));
-    g.for_each_window(
-        [&](std::int64_t result, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
-          const const_pixel dy(k.in[0].as<const T>() + result * g.channels, g.channels);
-          const T share = T(1) / static_cast<T>((bottom - top) * (right - left));
-          for (std::int64_t u = top; u < bottom; ++u)
-            for (std::int64_t v = left; v < right; ++v)
-              pixel(dx + (u * g.width + v) * g.channels, g.channels) += dy * share;
-        });
+    const pool p = k.attrs<pool>();
+    detail::with_channels_last<T>(k, p.layout, 0x101, [&](const array_view* in, const array_view& out) {
+      const detail::pool_geometry g(p, out, in[0]);
+      T* dx = out.as<T>();
+      g.for_each_window_by_image(k, dx, [&, n = g.channels](const detail::pool_window& w) {
+        const detail::const_pixel_map<T> dy(in[0].as<const T>() + w.result * n, n);
+        const T share = T(1) / static_cast<T>(w.pixels());
+        for (std::int64_t u = w.top; u < w.bottom; ++u)
+          for (std::int64_t v = w.left; v < w.right; ++v)
+            detail::pixel_map<T>(dx + (u * g.width + v) * n, n) += dy * share;
+      });
+    });
   }
 };
 
-// Each sum from scratch over at most 2 radius + 1 channels: a running sum would lose digits along the row.
+// Each sum from scratch over at most 2 radius + 1 channels: a running sum would lose digits along the axis. All
+// channels add their neighbours of one distance at a time.
 template <>
 struct cpu_kernel<ops::neighbour_sum> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const std::int64_t radius = k.attrs<ops::neighbour_sum::attrs>().radius, n = k.in[0].last(0);
-    const T* x = k.in[0].as<const T>();
-    T* y = k.out[0].as<T>();
-    for (const T* end = x + k.in[0].size(); x != end; x += n, y += n)
-      for (std::int64_t c = 0; c < n; ++c) {
-        const std::int64_t first = std::max<std::int64_t>(c - radius, 0), last = std::min(c + radius, n - 1);
-        T sum = 0;
-        for (std::int64_t i = first; i <= last; ++i) sum += x[i];
-        y[c] = sum;
+    const auto a = k.attrs<ops::neighbour_sum::attrs>();
+    const detail::around_axis x(k.in[0], a.axis);
+    const std::int64_t n = x.extent * x.inner, radius = std::min(a.radius, x.extent - 1);
+    parallel_for(k, x.outer, part_size(n * (2 * a.radius + 1)), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t o = first; o < last; ++o) {
+        const detail::const_pixel_map<T> from(k.in[0].as<const T>() + o * n, n);
+        detail::pixel_map<T> to(k.out[0].as<T>() + o * n, n);
+        to = from;
+        for (std::int64_t r = 1; r <= radius; ++r) {
+          const std::int64_t shift = r * x.inner;
+          to.tail(n - shift) += from.head(n - shift);
+          to.head(n - shift) += from.tail(n - shift);
+        }
       }
+    });
   }
 };
 

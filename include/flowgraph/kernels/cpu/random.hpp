@@ -2,6 +2,8 @@
 #pragma once
 #include <flowgraph/kernels/distributions.hpp>
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
+#include <flowgraph/ops/dropout.hpp>
 #include <flowgraph/ops/random.hpp>
 
 namespace flowgraph {
@@ -12,6 +14,15 @@ inline random_stream stream_of(const kernel_args& k) { return {k.context->seed, 
 
 using real_types = type_list<float, double, half, bfloat16>;
 
+// fill(stream, out, range) over parts of the result. Drawing a number takes some ten operations.
+template <class T, class Fill>
+void fill_in_parts(const kernel_args& k, const Fill& fill) {
+  const random_stream stream = stream_of(k);
+  parallel_for(k, k.out[0].size(), part_size(16, 4), [&](std::int64_t first, std::int64_t last) {
+    fill(stream, k.out[0].as<T>(), index_range{first, last});
+  });
+}
+
 }  // namespace detail
 
 template <>
@@ -20,7 +31,9 @@ struct cpu_kernel<ops::random_uniform> {
   template <class T>
   static void run(const kernel_args& k) {
     const auto a = k.attrs<ops::random_uniform::attrs>();
-    fill_uniform(detail::stream_of(k), k.out[0].as<T>(), k.out[0].size(), a.low, a.high);
+    detail::fill_in_parts<T>(k, [&](const random_stream& stream, T* out, const index_range& range) {
+      fill_uniform(stream, out, range, a.low, a.high);
+    });
   }
 };
 
@@ -30,7 +43,9 @@ struct cpu_kernel<ops::random_normal> {
   template <class T>
   static void run(const kernel_args& k) {
     const auto a = k.attrs<ops::normal_attrs>();
-    fill_normal(detail::stream_of(k), k.out[0].as<T>(), k.out[0].size(), a.mean, a.deviation);
+    detail::fill_in_parts<T>(k, [&](const random_stream& stream, T* out, const index_range& range) {
+      fill_normal(stream, out, range, a.mean, a.deviation);
+    });
   }
 };
 
@@ -40,7 +55,9 @@ struct cpu_kernel<ops::truncated_normal> {
   template <class T>
   static void run(const kernel_args& k) {
     const auto a = k.attrs<ops::normal_attrs>();
-    fill_truncated_normal(detail::stream_of(k), k.out[0].as<T>(), k.out[0].size(), a.mean, a.deviation);
+    detail::fill_in_parts<T>(k, [&](const random_stream& stream, T* out, const index_range& range) {
+      fill_truncated_normal(stream, out, range, a.mean, a.deviation);
+    });
   }
 };
 
@@ -50,7 +67,9 @@ struct cpu_kernel<ops::bernoulli> {
   template <class T>
   static void run(const kernel_args& k) {
     const auto a = k.attrs<ops::bernoulli::attrs>();
-    fill_bernoulli(detail::stream_of(k), k.out[0].as<T>(), k.out[0].size(), a.probability);
+    detail::fill_in_parts<T>(k, [&](const random_stream& stream, T* out, const index_range& range) {
+      fill_bernoulli(stream, out, range, a.probability);
+    });
   }
 };
 
@@ -63,7 +82,29 @@ struct cpu_kernel<ops::random_permutation> {
   }
 };
 
-using random_kernels =
-    type_list<ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli, ops::random_permutation>;
+template <>
+struct cpu_kernel<ops::dropout> {
+  using types = detail::real_types;
+  template <class T>
+  static void run(const kernel_args& k) {
+    using wide = detail::wide_t<T>;
+    const auto a = k.attrs<ops::dropout::attrs>();
+    const random_stream stream(k.context->seed, static_cast<std::uint64_t>(a.stream), k.context->step);
+    const T* const x = k.in[0].as<const T>();
+    T* const y = k.out[0].as<T>();
+    const auto threshold = static_cast<std::uint64_t>((1 - a.rate) * 0x1p32);
+    const wide scale = static_cast<wide>(1 / (1 - a.rate));
+    parallel_for(k, k.out[0].size(), part_size(16, 4), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t at = first; at < last; at += 4) {
+        const philox_block block = stream.block(static_cast<std::uint64_t>(at / 4));
+        for (int i = 0; i < 4 && at + i < last; ++i)
+          y[at + i] = block.word[i] < threshold ? static_cast<T>(static_cast<wide>(x[at + i]) * scale) : T{};
+      }
+    });
+  }
+};
+
+using random_kernels = type_list<ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli,
+                                 ops::random_permutation, ops::dropout>;
 
 }  // namespace flowgraph

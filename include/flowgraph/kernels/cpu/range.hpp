@@ -10,7 +10,7 @@ namespace flowgraph {
 
 template <>
 struct cpu_kernel<ops::range> {
-  using types = summable_types;
+  using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
     const auto a = k.attrs<ops::range::attrs>();

@@ -1,6 +1,7 @@
 // What each reduction does with the elements it meets. A reducer absorbs a contiguous run into one accumulator, or
-// a row of elements into as many accumulators. Sums of float go through double, so that their error does not grow
-// with the number of elements; integers go through std::uint64_t, where wrapping is defined.
+// rows of elements into as many accumulators, and merges accumulators of neighbouring parts. Sums of float go through
+// double, so that their error does not grow with the number of elements; integers go through std::uint64_t, where
+// wrapping is defined.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -38,6 +39,17 @@ struct sum_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     run_of(a, n) += run_of(x, n).template cast<accumulator>();
   }
+  // Eight at a time: few enough for sums in T.
+  static void rows(accumulator* a, const T* x, std::int64_t stride, std::int64_t count, std::int64_t n) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const auto line = [&](std::int64_t i) { return run_of(x + i * stride, n); };
+      for (; count >= 8; count -= 8, x += 8 * stride)
+        run_of(a, n) += (((line(0) + line(1)) + (line(2) + line(3))) + ((line(4) + line(5)) + (line(6) + line(7))))
+                            .template cast<accumulator>();
+    }
+    for (; count > 0; --count, x += stride) row(a, x, n);
+  }
+  static void merge(accumulator& a, accumulator b) { a += b; }
   static T finish(accumulator a) { return static_cast<T>(a); }
 };
 
@@ -51,6 +63,7 @@ struct prod_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     run_of(a, n) *= run_of(x, n).template cast<accumulator>();
   }
+  static void merge(accumulator& a, accumulator b) { a *= b; }
   static T finish(accumulator a) { return static_cast<T>(a); }
 };
 
@@ -70,6 +83,7 @@ struct max_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) a[i] = x[i] > a[i] || x[i] != x[i] ? x[i] : a[i];
   }
+  static void merge(accumulator& a, accumulator b) { row(&a, &b, 1); }
   static T finish(accumulator a) { return a; }
 };
 
@@ -87,6 +101,7 @@ struct min_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) a[i] = x[i] < a[i] || x[i] != x[i] ? x[i] : a[i];
   }
+  static void merge(accumulator& a, accumulator b) { row(&a, &b, 1); }
   static T finish(accumulator a) { return a; }
 };
 
@@ -100,6 +115,7 @@ struct any_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) a[i] = a[i] || x[i];
   }
+  static void merge(accumulator& a, accumulator b) { a = a || b; }
   static T finish(accumulator a) { return a; }
 };
 
@@ -113,6 +129,7 @@ struct all_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) a[i] = a[i] && x[i];
   }
+  static void merge(accumulator& a, accumulator b) { a = a && b; }
   static T finish(accumulator a) { return a; }
 };
 
@@ -140,6 +157,10 @@ struct logsumexp_reducer {
       if (std::isfinite(a[i].greatest)) a[i].sum += std::exp(x[i] - a[i].greatest);
     }
   }
+  static void merge(accumulator& a, const accumulator& b) {
+    raise(a, b.greatest);
+    if (std::isfinite(a.greatest) && std::isfinite(b.greatest)) a.sum += b.sum * std::exp(b.greatest - a.greatest);
+  }
   static T finish(const accumulator& a) {
     return static_cast<T>(std::isfinite(a.greatest) ? a.greatest + std::log(a.sum) : a.greatest);
   }
@@ -162,6 +183,7 @@ struct norm_reducer {
   static void row(accumulator* a, const T* x, std::int64_t n) {
     run_of(a, n) += run_of(x, n).template cast<double>().square();
   }
+  static void merge(accumulator& a, accumulator b) { a += b; }
   static T finish(accumulator a) { return static_cast<T>(std::sqrt(a)); }
 };
 

@@ -18,7 +18,7 @@ struct cpu_kernel<ops::broadcast_to> {
       const bool repeats = i < missing || x.dim(i - missing) == 1;
       copy.axis(y.dim(i), to[i], repeats ? 0 : from[i - missing]);
     }
-    copy.run<sizeof(T)>(y, 0, x, 0);
+    copy.run<sizeof(T)>(k, y, 0, x, 0);
   }
 };
 

@@ -1,4 +1,4 @@
-// Memory for a kernel's intermediate values: one buffer for each thread and element type, which only grows.
+// Memory for a kernel's intermediate values: one buffer for each thread, element type and use, which only grows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace flowgraph::detail {
 
-// n elements, valid until this thread's next call for the same T.
-template <class T>
+// n elements, valid until this thread's next call for the same T and the same use.
+template <class T, class Use = void>
 T* scratch(std::int64_t n) {
   thread_local std::unique_ptr<T[]> buffer;
   thread_local std::int64_t capacity = 0;

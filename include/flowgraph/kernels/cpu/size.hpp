@@ -10,6 +10,7 @@ namespace flowgraph {
 template <>
 struct cpu_kernel<ops::size> {
   using types = number_types;
+  static constexpr bool in_float = true;
   static constexpr int type_operand = -1;
   template <class T>
   static void run(const kernel_args& k) {

@@ -1,7 +1,5 @@
 // Boxes and strides cut out of arrays, and set into them.
 #pragma once
-#include <algorithm>
-#include <cstring>
 #include <string>
 
 #include <flowgraph/core/error.hpp>
@@ -56,7 +54,7 @@ struct cpu_kernel<ops::slice> {
       first += a.begin[i] * from[i];
       copy.axis(y.dim(i), to[i], from[i]);
     }
-    copy.run<sizeof(T)>(y, 0, x, first);
+    copy.run<sizeof(T)>(k, y, 0, x, first);
   }
 };
 
@@ -68,7 +66,7 @@ struct cpu_kernel<ops::pad> {
     const array_view &x = k.in[0], &y = k.out[0];
     const auto a = k.attrs<ops::pad::attrs>();
     detail::check_box(y, x, a.begin);
-    std::fill_n(y.as<T>(), y.size(), detail::element_from<T>(a.value));
+    detail::fill(k, y.as<T>(), y.size(), detail::element_from<T>(a.value));
     const detail::row_major from(x), to(y);
     detail::strided_copy copy;
     std::int64_t first = 0;
@@ -76,7 +74,7 @@ struct cpu_kernel<ops::pad> {
       first += a.begin[i] * to[i];
       copy.axis(x.dim(i), to[i], from[i]);
     }
-    copy.run<sizeof(T)>(y, first, x, 0);
+    copy.run<sizeof(T)>(k, y, first, x, 0);
   }
 };
 
@@ -87,7 +85,7 @@ struct cpu_kernel<ops::strided_slice> {
   static void run(const kernel_args& k) {
     detail::strided_copy copy;
     const std::int64_t first = detail::walk_strides(k.in[0], k.out[0], k.attrs<ops::stride_attrs>(), copy, false);
-    copy.run<sizeof(T)>(k.out[0], 0, k.in[0], first);
+    copy.run<sizeof(T)>(k, k.out[0], 0, k.in[0], first);
   }
 };
 
@@ -98,8 +96,8 @@ struct cpu_kernel<ops::strided_slice_gradient> {
   static void run(const kernel_args& k) {
     detail::strided_copy copy;
     const std::int64_t first = detail::walk_strides(k.out[0], k.in[0], k.attrs<ops::stride_attrs>(), copy, true);
-    std::memset(k.out[0].data, 0, static_cast<std::size_t>(k.out[0].size()) * sizeof(T));
-    copy.run<sizeof(T)>(k.out[0], first, k.in[0], 0);
+    detail::fill(k, k.out[0].as<T>(), k.out[0].size(), T{});
+    copy.run<sizeof(T)>(k, k.out[0], first, k.in[0], 0);
   }
 };
 

@@ -1,6 +1,6 @@
-// Softmax and its losses. Along the innermost axis a row is contiguous and Eigen vectorises it; along another axis
-// the same code walks with a stride.
+// Softmax and its losses: rows along the innermost axis, columns along another one.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,38 +9,98 @@
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/softmax.hpp>
+#include "scratch.hpp"
 
 namespace flowgraph {
 
 namespace detail {
 
-template <class T, class Stride>
-using strided_row = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Unaligned, Stride>;
-template <class T, class Stride>
-using const_strided_row = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Unaligned, Stride>;
+// Lines along an axis are contiguous rows, or columns of a matrix whose rows are contiguous.
+struct softmax_lines {
+  std::int64_t outer = 1, n, inner = 1;
 
-// f(x, y) on each line of the first operand and result along the axis.
+  softmax_lines(const array_view& x, std::int64_t axis) : n(x.dim(static_cast<int>(axis))) {
+    for (int i = 0; i < axis; ++i) outer *= x.dim(i);
+    for (int i = static_cast<int>(axis) + 1; i < x.rank; ++i) inner *= x.dim(i);
+  }
+};
+
+template <class T>
+using line_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+template <class T>
+using const_line_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+
+// Elements that are computed together: several short rows, so that exp works on whole vectors.
+inline constexpr std::int64_t softmax_tile = 1024;
+constexpr std::int64_t rows_in_tile(std::int64_t n) {
+  return std::max<std::int64_t>(1, softmax_tile / std::max<std::int64_t>(n, 1));
+}
+
+// y = exp(x - greatest of its row) for `rows` rows of n elements; f(row, greatest, sum of the row of y). The greatest
+// is taken from all of them first, so that no exp overflows and one of them is 1.
 template <class T, class F>
-void for_each_line(const kernel_args& k, const F& f) {
-  const array_view &x = k.in[0], &y = k.out[0];
-  const int axis = static_cast<int>(k.attrs<ops::axis_attrs>().axis);
-  const std::int64_t n = x.dim(axis);
-  std::int64_t inner = 1;
-  for (int i = axis + 1; i < x.rank; ++i) inner *= x.dim(i);
-  const std::int64_t total = x.size();
-  if (total == 0) return;
-  if (inner == 1) {
-    for (std::int64_t at = 0; at < total; at += n)
-      f(const_strided_row<T, Eigen::Stride<0, 0>>(x.as<const T>() + at, n),
-        strided_row<T, Eigen::Stride<0, 0>>(y.as<T>() + at, n));
+void exp_rows(const T* x, T* y, std::int64_t rows, std::int64_t n, T* greatest, const F& f) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const const_line_map<T> from(x + r * n, n);
+    greatest[r] = from.maxCoeff();
+    line_map<T>(y + r * n, n) = from - greatest[r];
+  }
+  line_map<T> all(y, rows * n);
+  all = all.exp();
+  for (std::int64_t r = 0; r < rows; ++r) f(r, greatest[r], line_map<T>(y + r * n, n).sum());
+}
+
+// f(first row, rows) over tiles of rows.
+template <class F>
+void for_each_row_tile(const kernel_args& k, std::int64_t rows, std::int64_t n, const F& f) {
+  const std::int64_t tile = rows_in_tile(n);
+  constexpr std::int64_t exp_work = 8;
+  parallel_for(k, rows, part_size(exp_work * n, tile), [&](std::int64_t first, std::int64_t last) {
+    for (; first < last; first += tile) f(first, std::min(tile, last - first));
+  });
+}
+
+// finish(x, y, greatest, sum) turns exp(x - greatest), which y holds, into the result: for a row, or for the element of
+// one line in each of several columns.
+template <class T, class Finish>
+void softmax_along(const kernel_args& k, const Finish& finish) {
+  const softmax_lines lines(k.in[0], k.attrs<ops::axis_attrs>().axis);
+  const T* const x = k.in[0].as<const T>();
+  T* const y = k.out[0].as<T>();
+  const std::int64_t n = lines.n;
+  if (k.in[0].size() == 0) return;
+  if (lines.inner == 1) {
+    for_each_row_tile(k, lines.outer, n, [&](std::int64_t first, std::int64_t rows) {
+      T greatest[softmax_tile];
+      exp_rows(x + first * n, y + first * n, rows, n, greatest, [&](std::int64_t r, T largest, T sum) {
+        const std::int64_t at = (first + r) * n;
+        finish(const_line_map<T>(x + at, n), line_map<T>(y + at, n), largest, sum);
+      });
+    });
     return;
   }
-  const Eigen::InnerStride<> stride(inner);
-  for (std::int64_t outer = 0; outer < total; outer += n * inner)
-    for (std::int64_t at = outer; at < outer + inner; ++at)
-      f(const_strided_row<T, Eigen::InnerStride<>>(x.as<const T>() + at, n, stride),
-        strided_row<T, Eigen::InnerStride<>>(y.as<T>() + at, n, stride));
+  constexpr std::int64_t tile = 256, exp_work = 8;
+  const std::int64_t tiles = (lines.inner + tile - 1) / tile;
+  parallel_for(k, lines.outer * tiles, part_size(exp_work * n * std::min(tile, lines.inner)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 Eigen::Array<T, tile, 1> greatest, sum;
+                 for (std::int64_t part = begin; part < end; ++part) {
+                   const std::int64_t column = part % tiles * tile, count = std::min(tile, lines.inner - column);
+                   const std::int64_t at = part / tiles * n * lines.inner + column;
+                   const auto from = [&](std::int64_t i) { return const_line_map<T>(x + at + i * lines.inner, count); };
+                   const auto to = [&](std::int64_t i) { return line_map<T>(y + at + i * lines.inner, count); };
+                   greatest.head(count) = from(0);
+                   for (std::int64_t i = 1; i < n; ++i) greatest.head(count) = greatest.head(count).max(from(i));
+                   sum.head(count).setZero();
+                   for (std::int64_t i = 0; i < n; ++i) {
+                     to(i) = (from(i) - greatest.head(count)).exp();
+                     sum.head(count) += to(i);
+                   }
+                   for (std::int64_t i = 0; i < n; ++i) finish(from(i), to(i), greatest.head(count), sum.head(count));
+                 }
+               });
 }
 
 // Class numbers of either integer type, checked.
@@ -64,28 +124,25 @@ class label_reader {
 
 }  // namespace detail
 
-// The largest x is taken from all of them first, so that no exp overflows and one of them is 1.
 template <>
 struct cpu_kernel<ops::softmax> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::for_each_line<T>(k, [](const auto& x, auto y) {
-      y = (x - x.maxCoeff()).exp();
-      y *= T(1) / y.sum();
-    });
+    detail::softmax_along<T>(k, [](const auto&, auto y, const auto&, const auto& sum) { y /= sum; });
   }
 };
 
 template <>
 struct cpu_kernel<ops::log_softmax> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::for_each_line<T>(k, [](const auto& x, auto y) {
-      const T largest = x.maxCoeff();
-      const T log_sum = largest + std::log((x - largest).exp().sum());
-      y = x - log_sum;
+    detail::softmax_along<T>(k, [](const auto& x, auto y, const auto& greatest, const auto& sum) {
+      using std::log;
+      y = (x - greatest) - log(sum);
     });
   }
 };
@@ -93,35 +150,42 @@ struct cpu_kernel<ops::log_softmax> {
 template <>
 struct cpu_kernel<ops::sparse_softmax_cross_entropy> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const std::int64_t classes = k.in[0].last(0), rows = k.in[1].size();
+    const std::int64_t classes = k.in[0].last(0);
     const detail::label_reader labels(k.in[1], classes);
-    T* loss = k.out[0].as<T>();
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const std::int64_t label = labels[i];
-      const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(k.in[0].as<const T>() + i * classes, classes);
-      const T largest = x.maxCoeff();
-      loss[i] = std::log((x - largest).exp().sum()) - (x[label] - largest);
-    }
+    const T* const x = k.in[0].as<const T>();
+    T* const loss = k.out[0].as<T>();
+    detail::for_each_row_tile(k, k.in[1].size(), classes, [&](std::int64_t first, std::int64_t rows) {
+      T greatest[detail::softmax_tile];
+      T* const terms = detail::scratch<T>(rows * classes);
+      detail::exp_rows(x + first * classes, terms, rows, classes, greatest, [&](std::int64_t r, T largest, T sum) {
+        const std::int64_t row = first + r;
+        loss[row] = std::log(sum) - (x[row * classes + labels[row]] - largest);
+      });
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::softmax_minus_one_hot> {
   using types = floating_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    const std::int64_t classes = k.in[0].last(0), rows = k.in[1].size();
+    const std::int64_t classes = k.in[0].last(0);
     const detail::label_reader labels(k.in[1], classes);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const std::int64_t label = labels[i];
-      const Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>> x(k.in[0].as<const T>() + i * classes, classes);
-      Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>> y(k.out[0].as<T>() + i * classes, classes);
-      y = (x - x.maxCoeff()).exp();
-      y *= T(1) / y.sum();
-      y[label] -= T(1);
-    }
+    T* const y = k.out[0].as<T>();
+    detail::for_each_row_tile(k, k.in[1].size(), classes, [&](std::int64_t first, std::int64_t rows) {
+      T greatest[detail::softmax_tile];
+      const T* const x = k.in[0].as<const T>() + first * classes;
+      detail::exp_rows(x, y + first * classes, rows, classes, greatest, [&](std::int64_t r, T, T sum) {
+        T* const row = y + (first + r) * classes;
+        detail::line_map<T>(row, classes) /= sum;
+        row[labels[first + r]] -= T(1);
+      });
+    });
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/sort.hpp>
 #include "element.hpp"
 #include "strided_copy.hpp"
@@ -73,14 +74,16 @@ class strided_iterator {
 template <class T, class Better>
 void arg_extreme(const kernel_args& k, std::int64_t axis, const Better& better) {
   const around_axis a(k.in[0], axis);
-  const T* x = k.in[0].as<const T>();
-  std::int64_t* y = k.out[0].as<std::int64_t>();
-  for (std::int64_t o = 0; o < a.outer; ++o, x += a.extent * a.inner, y += a.inner) {
-    std::fill_n(y, a.inner, 0);
-    for (std::int64_t i = 1; i < a.extent; ++i)
-      for (std::int64_t c = 0; c < a.inner; ++c)
-        if (better(x[i * a.inner + c], x[y[c] * a.inner + c])) y[c] = i;
-  }
+  parallel_for(k, a.outer, part_size(a.extent * a.inner), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t o = first; o < last; ++o) {
+      const T* x = k.in[0].as<const T>() + o * a.extent * a.inner;
+      std::int64_t* y = k.out[0].as<std::int64_t>() + o * a.inner;
+      std::fill_n(y, a.inner, 0);
+      for (std::int64_t i = 1; i < a.extent; ++i)
+        for (std::int64_t c = 0; c < a.inner; ++c)
+          if (better(x[i * a.inner + c], x[y[c] * a.inner + c])) y[c] = i;
+    }
+  });
 }
 
 }  // namespace detail
@@ -92,24 +95,28 @@ struct cpu_kernel<ops::argsort> {
   static void run(const kernel_args& k) {
     const auto attributes = k.attrs<ops::argsort::attrs>();
     const detail::around_axis a(k.in[0], attributes.axis);
-    for (std::int64_t o = 0; o < a.outer; ++o)
-      for (std::int64_t c = 0; c < a.inner; ++c) {
-        const std::int64_t first = o * a.extent * a.inner + c;
-        const T* x = k.in[0].as<const T>() + first;
-        const detail::strided_iterator<std::int64_t> y(k.out[0].as<std::int64_t>() + first, a.inner);
-        for (std::int64_t i = 0; i < a.extent; ++i) y[i] = i;
-        // Equal elements by position: stable without the buffer of std::stable_sort.
-        const auto sort = [&](const auto& precedes) {
-          std::sort(y, y + a.extent, [&](std::int64_t i, std::int64_t j) {
-            const T p = x[i * a.inner], q = x[j * a.inner];
-            return precedes(p, q) || (!precedes(q, p) && i < j);
-          });
-        };
+    parallel_for(k, a.outer * a.inner, part_size(16 * a.extent), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t line = first; line < last; ++line) {
+        const std::int64_t at = line / a.inner * a.extent * a.inner + line % a.inner;
+        const detail::strided_iterator<std::int64_t> y(k.out[0].as<std::int64_t>() + at, a.inner);
         if (attributes.descending)
-          sort(detail::after<T>);
+          sort_line(k.in[0].as<const T>() + at, y, a, detail::after<T>);
         else
-          sort(detail::before<T>);
+          sort_line(k.in[0].as<const T>() + at, y, a, detail::before<T>);
       }
+    });
+  }
+
+ private:
+  // Equal elements by position: stable without the buffer of std::stable_sort.
+  template <class T, class Precedes>
+  static void sort_line(const T* x, detail::strided_iterator<std::int64_t> y, const detail::around_axis& a,
+                        const Precedes& precedes) {
+    for (std::int64_t i = 0; i < a.extent; ++i) y[i] = i;
+    std::sort(y, y + a.extent, [&](std::int64_t i, std::int64_t j) {
+      const T p = x[i * a.inner], q = x[j * a.inner];
+      return precedes(p, q) || (!precedes(q, p) && i < j);
+    });
   }
 };
 
@@ -120,26 +127,34 @@ struct cpu_kernel<ops::top_k> {
   static void run(const kernel_args& k) {
     const std::int64_t n = k.in[0].last(0), count = k.out[0].last(0);
     const std::int64_t rows = k.out[0].size() / count;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const T* x = k.in[0].as<const T>() + r * n;
-      std::int64_t* best = k.out[1].as<std::int64_t>() + r * count;
-      const auto ahead = [&](std::int64_t i, std::int64_t j) {
-        return detail::after(x[i], x[j]) || (!detail::after(x[j], x[i]) && i < j);
-      };
-      // A heap of the best so far, the least of them on top.
-      for (std::int64_t i = 0; i < n; ++i) {
-        if (i < count) {
-          best[i] = i;
-          std::push_heap(best, best + i + 1, ahead);
-        } else if (ahead(i, best[0])) {
-          std::pop_heap(best, best + count, ahead);
-          best[count - 1] = i;
-          std::push_heap(best, best + count, ahead);
-        }
+    parallel_for(k, rows, part_size(4 * n), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t r = first; r < last; ++r) {
+        const T* x = k.in[0].as<const T>() + r * n;
+        std::int64_t* best = k.out[1].as<std::int64_t>() + r * count;
+        find_greatest(x, n, best, count);
+        for (std::int64_t i = 0; i < count; ++i) k.out[0].as<T>()[r * count + i] = x[best[i]];
       }
-      std::sort_heap(best, best + count, ahead);
-      for (std::int64_t i = 0; i < count; ++i) k.out[0].as<T>()[r * count + i] = x[best[i]];
+    });
+  }
+
+ private:
+  // With a heap of the best so far, the least of them on top.
+  template <class T>
+  static void find_greatest(const T* x, std::int64_t n, std::int64_t* best, std::int64_t count) {
+    const auto ahead = [x](std::int64_t i, std::int64_t j) {
+      return detail::after(x[i], x[j]) || (!detail::after(x[j], x[i]) && i < j);
+    };
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i < count) {
+        best[i] = i;
+        std::push_heap(best, best + i + 1, ahead);
+      } else if (ahead(i, best[0])) {
+        std::pop_heap(best, best + count, ahead);
+        best[count - 1] = i;
+        std::push_heap(best, best + count, ahead);
+      }
     }
+    std::sort_heap(best, best + count, ahead);
   }
 };
 
@@ -163,7 +178,8 @@ struct cpu_kernel<ops::argmin> {
 
 template <>
 struct cpu_kernel<ops::cumsum> {
-  using types = summable_types;
+  using types = number_types;
+  static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
     const auto attributes = k.attrs<ops::cumsum::attrs>();
@@ -171,17 +187,19 @@ struct cpu_kernel<ops::cumsum> {
     if (a.extent == 0) return;
     const std::int64_t step = attributes.reverse ? -a.inner : a.inner;
     const std::int64_t first = attributes.reverse ? (a.extent - 1) * a.inner : 0;
-    for (std::int64_t o = 0; o < a.outer; ++o) {
-      const T* x = k.in[0].as<const T>() + o * a.extent * a.inner + first;
-      T* y = k.out[0].as<T>() + o * a.extent * a.inner + first;
-      for (std::int64_t c = 0; c < a.inner; ++c) y[c] = attributes.exclusive ? T{} : x[c];
-      for (std::int64_t i = 1; i < a.extent; ++i) {
-        const T* add = attributes.exclusive ? x : x + step;
-        for (std::int64_t c = 0; c < a.inner; ++c) y[step + c] = detail::plus(y[c], add[c]);
-        x += step;
-        y += step;
+    parallel_for(k, a.outer, part_size(a.extent * a.inner), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t o = begin; o < end; ++o) {
+        const T* x = k.in[0].as<const T>() + o * a.extent * a.inner + first;
+        T* y = k.out[0].as<T>() + o * a.extent * a.inner + first;
+        for (std::int64_t c = 0; c < a.inner; ++c) y[c] = attributes.exclusive ? T{} : x[c];
+        for (std::int64_t i = 1; i < a.extent; ++i) {
+          const T* add = attributes.exclusive ? x : x + step;
+          for (std::int64_t c = 0; c < a.inner; ++c) y[step + c] = detail::plus(y[c], add[c]);
+          x += step;
+          y += step;
+        }
       }
-    }
+    });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/sources.hpp>
+#include "element.hpp"
 #include "elementwise.hpp"
 
 namespace flowgraph {
@@ -56,8 +57,7 @@ struct cpu_kernel<ops::constant> {
   template <class T>
   static void run(const kernel_args& k) {
     const T value = detail::convert<T>(k.attrs<ops::constant::attrs>().value);
-    T* out = k.out[0].as<T>();
-    for (std::int64_t i = 0, n = k.out[0].size(); i < n; ++i) out[i] = value;
+    detail::fill(k, k.out[0].as<T>(), k.out[0].size(), value);
   }
 };
 

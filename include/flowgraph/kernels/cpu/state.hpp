@@ -42,25 +42,29 @@ struct cpu_kernel<ops::assign> {
 
 template <>
 struct cpu_kernel<ops::assign_add> {
-  using types = summable_types;
+  using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::add_run(k.in[0].as<T>(), k.in[1].as<const T>(), k.in[0].size());
+    parallel_for(k, k.in[0].size(), part_work, [&](std::int64_t first, std::int64_t last) {
+      detail::add_run(k.in[0].as<T>() + first, k.in[1].as<const T>() + first, last - first);
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::assign_sub> {
-  using types = summable_types;
+  using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::subtract_run(k.in[0].as<T>(), k.in[1].as<const T>(), k.in[0].size());
+    parallel_for(k, k.in[0].size(), part_work, [&](std::int64_t first, std::int64_t last) {
+      detail::subtract_run(k.in[0].as<T>() + first, k.in[1].as<const T>() + first, last - first);
+    });
   }
 };
 
 template <>
 struct cpu_kernel<ops::scatter_add> {
-  using types = summable_types;
+  using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
     detail::for_each_updated_row<T>(k, detail::add_run<T>);
@@ -69,7 +73,7 @@ struct cpu_kernel<ops::scatter_add> {
 
 template <>
 struct cpu_kernel<ops::scatter_sub> {
-  using types = summable_types;
+  using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
     detail::for_each_updated_row<T>(k, detail::subtract_run<T>);

@@ -33,12 +33,16 @@ struct strided_axes {
   }
 };
 
-// f(offset) for every combination of indices, the last axis fastest; once where there are no axes.
+// f(offset) for combinations first to last - 1 of indices, the last axis fastest; without axes there is one.
 template <class F>
-void for_each_offset(const strided_axes& axes, const F& f) {
-  if (axes.size() == 0) return;
-  std::int64_t index[max_rank] = {}, at = 0;
-  for (;;) {
+void for_each_offset(const strided_axes& axes, std::int64_t first, std::int64_t last, const F& f) {
+  if (first >= last) return;
+  std::int64_t index[max_rank] = {}, at = axes.offset(first), rest = first;
+  for (int k = axes.count - 1; k >= 0; --k) {
+    index[k] = rest % axes.axis[k].extent;
+    rest /= axes.axis[k].extent;
+  }
+  for (std::int64_t i = first; i < last; ++i) {
     f(at);
     int k = axes.count - 1;
     for (; k >= 0; --k) {
@@ -47,7 +51,6 @@ void for_each_offset(const strided_axes& axes, const F& f) {
       at -= axes.axis[k].stride * axes.axis[k].extent;
       index[k] = 0;
     }
-    if (k < 0) return;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/parallel.hpp>
 
 namespace flowgraph::detail {
 
@@ -25,35 +26,60 @@ class strided_copy {
 
   // Offsets of the first element, in elements.
   template <int Size>
-  void run(const array_view& out, std::int64_t out_first, const array_view& in, std::int64_t in_first) const {
+  void run(const kernel_args& k, const array_view& out, std::int64_t out_first, const array_view& in,
+           std::int64_t in_first) const {
     if (empty_) return;
     std::byte* to = static_cast<std::byte*>(out.data) + out_first * Size;
     const std::byte* from = static_cast<const std::byte*>(in.data) + in_first * Size;
     const walked inner = n_ > 0 ? axes_[n_ - 1] : walked{1, 1, 1};
-    const int outer = n_ > 0 ? n_ - 1 : 0;
-    std::int64_t index[2 * max_rank]{};
-    for (;;) {
-      if (inner.out == 1 && inner.in == 1)
-        std::memcpy(to, from, static_cast<std::size_t>(inner.count) * Size);
-      else
-        for (std::int64_t i = 0; i < inner.count; ++i)
-          std::memcpy(to + i * inner.out * Size, from + i * inner.in * Size, Size);
-      int a = outer - 1;
-      for (; a >= 0 && ++index[a] == axes_[a].count; --a) {
-        index[a] = 0;
-        to -= (axes_[a].count - 1) * axes_[a].out * Size;
-        from -= (axes_[a].count - 1) * axes_[a].in * Size;
-      }
-      if (a < 0) return;
-      to += axes_[a].out * Size;
-      from += axes_[a].in * Size;
-    }
+    std::int64_t rows = 1;
+    for (int a = 0; a < n_ - 1; ++a) rows *= axes_[a].count;
+    if (rows == 1)
+      parallel_for(k, inner.count, part_work, [&](std::int64_t first, std::int64_t last) {
+        copy_row<Size>(to + first * inner.out * Size, from + first * inner.in * Size, inner, last - first);
+      });
+    else
+      parallel_for(k, rows, part_size(inner.count),
+                   [&](std::int64_t first, std::int64_t last) { copy_rows<Size>(to, from, inner, first, last); });
   }
 
  private:
   struct walked {
     std::int64_t count, out, in;
   };
+
+  template <int Size>
+  static void copy_row(std::byte* to, const std::byte* from, const walked& inner, std::int64_t count) {
+    if (inner.out == 1 && inner.in == 1)
+      std::memcpy(to, from, static_cast<std::size_t>(count) * Size);
+    else
+      for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * inner.out * Size, from + i * inner.in * Size, Size);
+  }
+  // Rows of the innermost axis, counted along the others.
+  template <int Size>
+  void copy_rows(std::byte* to, const std::byte* from, const walked& inner, std::int64_t first,
+                 std::int64_t last) const {
+    std::int64_t index[2 * max_rank]{}, rest = first;
+    for (int a = n_ - 2; a >= 0; --a) {
+      index[a] = rest % axes_[a].count;
+      rest /= axes_[a].count;
+      to += index[a] * axes_[a].out * Size;
+      from += index[a] * axes_[a].in * Size;
+    }
+    for (std::int64_t row = first;;) {
+      copy_row<Size>(to, from, inner, inner.count);
+      if (++row == last) return;
+      int a = n_ - 2;
+      for (; ++index[a] == axes_[a].count; --a) {
+        index[a] = 0;
+        to -= (axes_[a].count - 1) * axes_[a].out * Size;
+        from -= (axes_[a].count - 1) * axes_[a].in * Size;
+      }
+      to += axes_[a].out * Size;
+      from += axes_[a].in * Size;
+    }
+  }
+
   walked axes_[2 * max_rank];
   int n_ = 0;
   bool empty_ = false;

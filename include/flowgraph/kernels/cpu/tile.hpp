@@ -18,7 +18,7 @@ struct cpu_kernel<ops::tile> {
       copy.axis(a.count[i], x.dim(i) * to[i], 0);
       copy.axis(x.dim(i), to[i], from[i]);
     }
-    copy.run<sizeof(T)>(y, 0, x, 0);
+    copy.run<sizeof(T)>(k, y, 0, x, 0);
   }
 };
 
@@ -37,7 +37,7 @@ struct cpu_kernel<ops::reverse> {
       if (backwards) first += (x.dim(i) - 1) * stride[i];
       copy.axis(x.dim(i), stride[i], backwards ? -stride[i] : stride[i]);
     }
-    copy.run<sizeof(T)>(y, 0, x, first);
+    copy.run<sizeof(T)>(k, y, 0, x, first);
   }
 };
 

@@ -1,8 +1,10 @@
 // Elements moved into another order of axes. Only the size of an element matters.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/transpose.hpp>
 #include "strided.hpp"
 
@@ -23,7 +25,7 @@ struct element_of_size<8> : std::type_identity<std::uint64_t> {};
 
 // from: the result's axes in its order, with the operand's strides; the result is contiguous.
 template <class E>
-void copy_permuted(const E* x, E* y, strided_axes from) {
+void copy_permuted(const kernel_args& k, const E* x, E* y, strided_axes from) {
   if (from.size() == 0) return;
   if (from.count == 0) {
     *y = *x;
@@ -32,9 +34,9 @@ void copy_permuted(const E* x, E* y, strided_axes from) {
   const strided_axis inner = from.axis[from.count - 1];
   if (inner.stride == 1) {
     --from.count;
-    for_each_offset(from, [&](std::int64_t at) {
-      std::memcpy(y, x + at, static_cast<std::size_t>(inner.extent) * sizeof(E));
-      y += inner.extent;
+    parallel_for(k, from.size(), part_size(inner.extent), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i)
+        std::memcpy(y + i * inner.extent, x + from.offset(i), static_cast<std::size_t>(inner.extent) * sizeof(E));
     });
     return;
   }
@@ -54,15 +56,19 @@ void copy_permuted(const E* x, E* y, strided_axes from) {
   const std::int64_t rows = from.axis[contiguous].extent, columns = inner.extent;
   const std::int64_t row_step = to_stride[contiguous], outer = outer_from.size();
   constexpr std::int64_t block = 32;
-  for (std::int64_t o = 0; o < outer; ++o) {
-    const E* source = x + outer_from.offset(o);
-    E* target = y + outer_to.offset(o);
-    for (std::int64_t r0 = 0; r0 < rows; r0 += block)
-      for (std::int64_t c0 = 0; c0 < columns; c0 += block)
-        for (std::int64_t r = r0; r < rows && r < r0 + block; ++r)
-          for (std::int64_t c = c0; c < columns && c < c0 + block; ++c)
-            target[r * row_step + c] = source[c * inner.stride + r];
-  }
+  const std::int64_t strips = (rows + block - 1) / block;
+  parallel_for(k, outer * strips, part_size(columns * std::min(block, rows)),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t s = first; s < last; ++s) {
+                   const E* source = x + outer_from.offset(s / strips);
+                   E* target = y + outer_to.offset(s / strips);
+                   const std::int64_t r0 = s % strips * block, r1 = std::min(rows, r0 + block);
+                   for (std::int64_t c0 = 0; c0 < columns; c0 += block)
+                     for (std::int64_t r = r0; r < r1; ++r)
+                       for (std::int64_t c = c0; c < columns && c < c0 + block; ++c)
+                         target[r * row_step + c] = source[c * inner.stride + r];
+                 }
+               });
 }
 
 // Axes of extent 1 are dropped and neighbours that stay neighbours are one.
@@ -91,7 +97,7 @@ struct cpu_kernel<ops::transpose> {
   template <class T>
   static void run(const kernel_args& k) {
     using element = typename detail::element_of_size<sizeof(T)>::type;
-    detail::copy_permuted(k.in[0].as<const element>(), k.out[0].as<element>(),
+    detail::copy_permuted(k, k.in[0].as<const element>(), k.out[0].as<element>(),
                           detail::permuted_axes(k.in[0], k.attrs<ops::permutation>()));
   }
 };
