@@ -1,4 +1,4 @@
-// expect: bias_add: the bias must have the extent of the last axis
+// expect: bias_add: the bias must have one element for each channel
 // facts: tensor<float, [a-z:]*dim<6>\{"batch"\}, 64>
 // title: A bias of another extent
 #include <flowgraph/define.hpp>

@@ -43,7 +43,7 @@
   X(einsum_rank, "einsum: every term must have as many letters as its operand has axes") \
   X(einsum_extents, "einsum: a letter must stand for the same extent wherever it occurs") \
   X(einsum_output, "einsum: every letter of the result must occur in a term, and only once in the result") \
-  X(bias_extent, "bias_add: the bias must have the extent of the last axis") \
+  X(bias_extent, "bias_add: the bias must have one element for each channel") \
   X(labels_shape, "the labels must have the shape of the logits without their last axis") \
   X(conv_rank, "convolution: images are [batch, height, width, channels] and filters [height, width, in, out]") \
   X(conv_channels, "convolution: the filter's input channels times the groups must equal the image's channels") \

@@ -102,7 +102,7 @@ constexpr auto batch_norm(const X& x, const S& scale, const O& offset, double ep
 template <image_layout Layout = nhwc, any_tensor X, any_tensor S, any_tensor O, any_tensor M, any_tensor V>
 constexpr auto batch_norm(const X& x, const S& scale, const O& offset, const M& mean, const V& variance,
                           double epsilon = 1e-3, caller where = {}) {
-  constexpr problem p = detail::batch_norm_problem < Layout, Layout == nhwc ? 1 : 2, X, S, O, M, V > ();
+  constexpr problem p = detail::batch_norm_problem<Layout, (Layout == nhwc ? 1 : 2), X, S, O, M, V>();
   if constexpr (p != problem::none) {
     detail::mistake<p, tensor_t<X>, tensor_t<S>, tensor_t<O>, tensor_t<M>, tensor_t<V>>();
     return detail::as_tensor(x);
