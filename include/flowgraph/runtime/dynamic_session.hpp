@@ -79,26 +79,23 @@ class dynamic_session {
   // deadline_error when it is not done in time.
   template <detail::run_argument... Arguments>
   auto run(const Arguments&... arguments) {
-    constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
-    int fetches[sizeof...(Arguments) - n_feeds + 1], feeds[n_feeds + 1];
-    const detail::borrowed* data[n_feeds + 1];
-    const limits* within = nullptr;
-    int fetched = 0, fed = 0;
-    const auto sort = [&]<class A>(const A& a) {
-      if constexpr (detail::is_feed<A>) {
-        feeds[fed] = node_of(a);
-        data[fed++] = &a.data;
-      } else if constexpr (std::same_as<A, limits>) {
-        within = &a;
-      } else {
-        fetches[fetched++] = check_handle(a);
-      }
-    };
-    (sort(arguments), ...);
-    detail::prepared_step& step = prepared<>({fetches, fetched}, {feeds, fed});
     using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
-    const graph_view g = view();
-    return engine().run(step, g, data, within, [](const auto& done) { return detail::collect_values<values>(done); });
+    return with_step(
+        [this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
+               const limits* within) {
+          return engine().run(s, g, data, within,
+                              [](const auto& done) { return detail::collect_values<values>(done); });
+        },
+        arguments...);
+  }
+
+  // How such a step runs: a line for each instruction with its node, op and shape, and whose kernel computes it.
+  // Nothing runs; the feeds only say how large everything is.
+  template <detail::run_argument... Arguments>
+  std::string plan_text(const Arguments&... arguments) {
+    return with_step([this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
+                            const limits*) { return engine().plan_text(s, g, data); },
+                     arguments...);
   }
 
   // A handle by name: auto loss = s.find<float>("loss"). Throws name_error, or graph_error if it is something else.
@@ -154,6 +151,29 @@ class dynamic_session {
     std::vector<std::string_view> devices;
     detail::step_table<detail::planned_step> steps;
   };
+
+  // use(prepared_step, graph_view, data of the feeds, limits or null)
+  template <class Use, class... Arguments>
+  auto with_step(const Use& use, const Arguments&... arguments) {
+    constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
+    int fetches[sizeof...(Arguments) - n_feeds + 1], feeds[n_feeds + 1];
+    const detail::borrowed* data[n_feeds + 1];
+    const limits* within = nullptr;
+    int fetched = 0, fed = 0;
+    const auto sort = [&]<class A>(const A& a) {
+      if constexpr (detail::is_feed<A>) {
+        feeds[fed] = node_of(a);
+        data[fed++] = &a.data;
+      } else if constexpr (std::same_as<A, limits>) {
+        within = &a;
+      } else {
+        fetches[fetched++] = check_handle(a);
+      }
+    };
+    (sort(arguments), ...);
+    detail::prepared_step& step = prepared<>({fetches, fetched}, {feeds, fed});
+    return use(step, view(), data, within);
+  }
 
   detail::engine& engine() { return parts_->engine; }
   graph_data& data() const { return parts_->graph; }

@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,9 +67,7 @@ class engine {
   template <class Collect>
   auto run(prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l,
            const Collect& collect) {
-    const workspace_lease w(s.workspaces, s.workspaces.take([&] {
-      return std::make_unique<workspace>(s.program, variables_, provider_, options_);
-    }));
+    const workspace_lease w(s.workspaces, take_workspace(s));
     w->bind(g, feeds);
     std::optional<step_limits> within;
     if (l != nullptr) within.emplace(*l);
@@ -79,6 +79,22 @@ class engine {
     waiting_room* room = options_.updates == update_policy::overlapping ? &variables_.room : nullptr;
     execute(s.program, g, *w, {room, within ? &*within : nullptr, nullptr});
     return collect(values_of(*w, room));
+  }
+
+  // How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
+  std::string plan_text(prepared_step& s, const graph_view& g, const borrowed* const* feeds) {
+    const workspace_lease w(s.workspaces, take_workspace(s));
+    w->bind(g, feeds);
+    const plan_view& p = s.program.plan();
+    std::string text;
+    for (int i = 0; i < p.instructions.size(); ++i) {
+      const instruction& x = p.instructions[i];
+      text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
+      for (int k = 0; k < x.n_outputs; ++k)
+        text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
+      text += fmt::format(" by {}\n", provider_of(*w, i));
+    }
+    return text;
   }
 
   // The values of a step that is done. Those that are variables are locked while they are read, unless the step holds
@@ -118,6 +134,13 @@ class engine {
   }
 
  private:
+  workspace& take_workspace(prepared_step& s) {
+    return s.workspaces.take([&] { return std::make_unique<workspace>(s.program, variables_, provider_, options_); });
+  }
+  std::string_view provider_of(const workspace& w, int i) const {
+    return w.call(i).prepared != nullptr ? provider_->name : "flowgraph";
+  }
+
   template <class F>
   auto use(const variable_access& a, const F& f) {
     const variable_hold hold(variables_.room, {&a, 1});
@@ -166,8 +189,8 @@ class engine {
         bytes += v.size() * size_of(v.type);
       }
       p.instructions.push_back({label_of(g, x.node), ops_text(plan, x), line_text(g, x.node),
-                                std::string(w.call(i).prepared != nullptr ? provider_->name : "flowgraph"),
-                                since(t.begin), since(t.end), static_cast<int>(thread - threads.begin()), bytes});
+                                std::string(provider_of(w, i)), since(t.begin), since(t.end),
+                                static_cast<int>(thread - threads.begin()), bytes});
     }
     return p;
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,18 @@ class session {
     return run_step<Fetch...>(&within, feeds...);
   }
 
+  // How such a step runs: a line for each instruction with its node, op and shape, and whose kernel computes it.
+  // Nothing runs; the feeds only say how large everything is.
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  std::string plan_text(const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      return parts_->engine.plan_text(step_of<Fetch...>(feeds...), Model.view(), data);
+    }
+  }
+
   // A variable's value. Waits for steps that are changing it.
   template <fixed_string Name>
   auto get() {
@@ -191,14 +204,18 @@ class session {
     if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
       return detail::after_mistake{};
     } else {
-      using plan = detail::static_plan<Model, detail::node_list<node<Fetch>...>,
-                                       detail::node_list<node<detail::feed_parts<Feeds>::name>...>>;
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
       static constexpr graph_view view = Model.view();
-      return parts_->engine.run(prepared<plan>(), view, data, within,
+      return parts_->engine.run(step_of<Fetch...>(feeds...), view, data, within,
                                 [](const auto& done) { return detail::collect_values<values>(done); });
     }
+  }
+
+  template <fixed_string... Fetch, class... Feeds>
+  detail::prepared_step& step_of(const Feeds&...) {
+    return prepared<detail::static_plan<Model, detail::node_list<node<Fetch>...>,
+                                        detail::node_list<node<detail::feed_parts<Feeds>::name>...>>>();
   }
 
   // A plan is known by the address of its tables.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <flowgraph/kernels/provider.hpp>
+#include "convolution.hpp"
 #include "matmul.hpp"
 
 namespace flowgraph::detail::onednn {
@@ -24,6 +25,9 @@ std::unique_ptr<prepared_kernel> prepare(const op_def& op, const kernel_args& k,
     auto m = std::make_unique<matmul>(k);
     return Everywhere || m->flops() >= 1 << 19 ? std::move(m) : nullptr;
   }
+  if (op.id == ops::conv2d::id) return convolution::make(direction::forward, k, Everywhere);
+  if (op.id == ops::conv2d_input_gradient::id) return convolution::make(direction::input, k, Everywhere);
+  if (op.id == ops::conv2d_filter_gradient::id) return convolution::make(direction::filter, k, Everywhere);
   return nullptr;
 }
 

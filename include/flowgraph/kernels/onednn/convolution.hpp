@@ -1,0 +1,284 @@
+// Convolution and its two gradients by oneDNN. Images stay as they are, [batch, height, width, channels]; where oneDNN
+// is clearly faster on channels in blocks of eight, a piece is put into blocks in the cache before it is computed and
+// back afterwards, which costs a few percent of what it gains (docs/adr/0005-blocks-in-the-cache.md).
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <flowgraph/kernels/cpu/channels_last.hpp>
+#include <flowgraph/kernels/parallel.hpp>
+#include <flowgraph/kernels/provider.hpp>
+#include "conv_pieces.hpp"
+#include "library.hpp"
+
+namespace flowgraph::detail::onednn {
+
+inline constexpr std::int64_t block = 8;
+
+// [images][pixels][channels] to [images][channels / 8][pixels][8], or back.
+template <bool Pack>
+void move_blocks(const float* from, float* to, std::int64_t images, std::int64_t pixels, std::int64_t channels) {
+  constexpr std::int64_t tile = 64;  // pixels that stay in the first-level cache while their blocks go apart
+  for (std::int64_t i = 0; i < images; ++i, from += pixels * channels, to += pixels * channels)
+    for (std::int64_t first = 0; first < pixels; first += tile)
+      for (std::int64_t c = 0; c < channels; c += block)
+        for (std::int64_t p = first; p < std::min(first + tile, pixels); ++p) {
+          const std::int64_t plain = p * channels + c, blocked = c * pixels + p * block;
+          std::memcpy(to + (Pack ? blocked : plain), from + (Pack ? plain : blocked), block * sizeof(float));
+        }
+}
+
+class convolution final : public prepared_kernel {
+ public:
+  // Null: oneDNN has no quick way.
+  static std::unique_ptr<prepared_kernel> make(direction d, const kernel_args& k, bool everywhere) {
+    const conv c = k.attrs<conv>();
+    turned_image x, y;
+    const array_view& w = d == direction::filter ? k.out[0] : k.in[1];
+    x.view = d == direction::input ? k.out[0] : k.in[0];
+    y.view = d == direction::forward ? k.out[0] : d == direction::input ? k.in[0] : k.in[1];
+    if (c.layout != nhwc) x.describe(x.view), y.describe(y.view);
+    const conv_shape s(c, x.view, w, y.view);
+    if (!everywhere && s.images * s.flops() < 1 << 20) return nullptr;
+    std::unique_ptr<convolution> made(new convolution(d, s, c.layout));
+    return made->prepare(everywhere) ? std::move(made) : nullptr;
+  }
+
+  void run(const kernel_args& k) override {
+    const unsigned images = direction_ == direction::filter ? 0x003 : 0x101;
+    with_channels_last<float>(k, layout_, images, [&](const array_view* in, const array_view& out) {
+      if (direction_ == direction::filter) return run_filter(k, in[0].as<float>(), in[1].as<float>());
+      {
+        const on_this_thread alone;
+        copy_filter(in[1].as<float>(), true);
+      }
+      const bool forward = direction_ == direction::forward;
+      float *const x = (forward ? *in : out).as<float>(), *const y = (forward ? out : *in).as<float>();
+      parallel_for(k, size(pieces_), 1, [&](std::int64_t first, std::int64_t last) {
+        const on_this_thread alone;
+        for (std::int64_t i = first; i < last; ++i) run_piece(i, x, y);
+      });
+    });
+  }
+
+ private:
+  // A primitive, and the pieces of one shape that it computes.
+  struct shape_primitive {
+    conv_piece shape;
+    primitive code;
+    dnnl_memory_desc_t x, y, scratchpad;
+  };
+  // The arguments of one piece.
+  struct arguments {
+    memory_object x, y, w, scratchpad;
+  };
+
+  convolution(direction d, const conv_shape& s, image_layout layout)
+      : direction_(d),
+        layout_(layout),
+        shape_(s),
+        pieces_(cut(s, d)) {
+    const std::int64_t in = s.channels / s.groups, out = s.results / s.groups;
+    const bool wide = s.window[0] * s.window[1] > 1 && s.elements() >= (d == direction::filter ? 1 << 16 : 1 << 17);
+    packed_ = wide && in % block == 0 && out % block == 0;
+    static_assert(sizeof(dnnl_dim_t) == sizeof(std::int64_t));
+  }
+
+  static std::int64_t size(const auto& v) { return static_cast<std::int64_t>(v.size()); }
+  static std::int64_t lines_of(const dnnl_memory_desc_t& d) {
+    return lines(static_cast<std::int64_t>(dnnl_memory_desc_get_size(&d)));
+  }
+
+  bool prepare(bool everywhere) {
+    const std::int64_t in = shape_.channels / shape_.groups, out = shape_.results / shape_.groups;
+    const std::int64_t all = shape_.results, row = shape_.window[1] * in * all;
+    const dnnl_dims_t dims{shape_.groups, out, in, shape_.window[0], shape_.window[1]};
+    const dnnl_dims_t strides{out, 1, all, row, in * all};
+    const int skip = shape_.groups == 1 ? 1 : 0;  // ungrouped filters have no first axis
+    check(dnnl_memory_desc_init_by_strides(&plain_filter_, 5 - skip, dims + skip, dnnl_f32, strides + skip),
+          "dnnl_memory_desc_init_by_strides");
+    check(dnnl_memory_desc_init_by_tag(&filter_, 5 - skip, dims + skip, dnnl_f32, dnnl_format_tag_any),
+          "dnnl_memory_desc_init_by_tag");
+    for (const conv_piece& p : pieces_) {
+      const auto same = [&p](const shape_primitive& o) {
+        return o.shape.images == p.images && o.shape.x.count == p.x.count && o.shape.y.count == p.y.count &&
+               o.shape.top == p.top && o.shape.bottom == p.bottom;
+      };
+      auto found = std::find_if(primitives_.begin(), primitives_.end(), same);
+      if (found == primitives_.end()) {
+        if (!add_primitive(p, everywhere)) return false;
+        found = primitives_.end() - 1;
+      }
+      use_.push_back(static_cast<std::size_t>(found - primitives_.begin()));
+      arguments& a = arguments_.emplace_back();
+      make_memory(a.x, found->x);
+      make_memory(a.y, found->y);
+      make_memory(a.w, filter_);
+      make_memory(a.scratchpad, found->scratchpad);
+    }
+    const std::int64_t filters = direction_ == direction::filter ? groups() : 1;
+    filter_lines_ = lines_of(filter_);
+    filter_buffer_ = std::make_unique<cache_line[]>(static_cast<std::size_t>(filters * filter_lines_));
+    // Once: oneDNN writes zeros behind channels that do not fill a block, which threads must not do to one another.
+    if (direction_ != direction::filter)
+      for (const arguments& a : arguments_) set(a.w, filter_data());
+    make_memory(plain_filter_memory_, plain_filter_);
+    make_memory(filter_memory_, filter_);
+    const bool reads = direction_ != direction::filter;
+    primitive_description d;
+    check(dnnl_reorder_primitive_desc_create(d.out(), reads ? &plain_filter_ : &filter_, the_engine(),
+                                             reads ? &filter_ : &plain_filter_, the_engine(), user_scratchpad().get()),
+          "dnnl_reorder_primitive_desc_create");
+    check(dnnl_primitive_create(reorder_.out(), d.get()), "dnnl_primitive_create");
+    return true;
+  }
+
+  static const attributes& user_scratchpad() {
+    static const attributes a = [] {
+      attributes made;
+      check(dnnl_primitive_attr_create(made.out()), "dnnl_primitive_attr_create");
+      check(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user),
+            "dnnl_primitive_attr_set_scratchpad_mode");
+      return made;
+    }();
+    return a;
+  }
+  static void make_memory(memory_object& m, const dnnl_memory_desc_t& d) {
+    check(dnnl_memory_create(m.out(), &d, the_engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
+  }
+
+  // The first one decides how filters are laid out for all.
+  bool add_primitive(const conv_piece& p, bool everywhere) {
+    shape_primitive made{p, {}, {}, {}, {}};
+    const dnnl_format_tag_t layout = packed_ ? dnnl_nChw8c : dnnl_nhwc;
+    const dnnl_dims_t x{p.images, shape_.channels, p.x.count, shape_.in[1]};
+    const dnnl_dims_t y{p.images, shape_.results, p.y.count, shape_.out[1]};
+    check(dnnl_memory_desc_init_by_tag(&made.x, 4, x, dnnl_f32, layout), "dnnl_memory_desc_init_by_tag");
+    check(dnnl_memory_desc_init_by_tag(&made.y, 4, y, dnnl_f32, layout), "dnnl_memory_desc_init_by_tag");
+    const std::int64_t right =
+        (shape_.out[1] - 1) * shape_.stride[1] + shape_.span(1) - shape_.before[1] - shape_.in[1];
+    const dnnl_dims_t strides{shape_.stride[0], shape_.stride[1]};
+    const dnnl_dims_t dilations{shape_.dilation[0] - 1, shape_.dilation[1] - 1};
+    const dnnl_dims_t before{p.top, shape_.before[1]}, after{p.bottom, std::max<std::int64_t>(right, 0)};
+    dnnl_convolution_desc_t d;
+    dnnl_status_t ok =
+        dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_training, dnnl_convolution_direct, &made.x,
+                                                   &filter_, nullptr, &made.y, strides, dilations, before, after);
+    primitive_description forward, backward;
+    if (ok == dnnl_success)
+      ok = dnnl_primitive_desc_create(forward.out(), &d, user_scratchpad().get(), the_engine(), nullptr);
+    if (ok == dnnl_success && direction_ != direction::forward) {
+      ok = direction_ == direction::input
+               ? dnnl_dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &made.x, &filter_,
+                                                                  &made.y, strides, dilations, before, after)
+               : dnnl_dilated_convolution_backward_weights_desc_init(&d, dnnl_convolution_direct, &made.x, &filter_,
+                                                                     nullptr, &made.y, strides, dilations, before,
+                                                                     after);
+      if (ok == dnnl_success)
+        ok = dnnl_primitive_desc_create(backward.out(), &d, user_scratchpad().get(), the_engine(), forward.get());
+    }
+    if (ok != dnnl_success) return false;  // out of what oneDNN implements
+    const primitive_description& chosen = direction_ == direction::forward ? forward : backward;
+    const char* name = "";
+    check(dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0, &name), "dnnl_primitive_desc_query");
+    if (!everywhere && std::string_view(name).starts_with("ref")) return false;  // its plain loops
+    const bool reads = direction_ != direction::filter;
+    filter_ =
+        *dnnl_primitive_desc_query_md(chosen.get(), reads ? dnnl_query_weights_md : dnnl_query_diff_weights_md, 0);
+    made.scratchpad = *dnnl_primitive_desc_query_md(chosen.get(), dnnl_query_scratchpad_md, 0);
+    check(dnnl_primitive_create(made.code.out(), chosen.get()), "dnnl_primitive_create");
+    primitives_.push_back(std::move(made));
+    return true;
+  }
+
+  void copy_filter(float* plain, bool in) {
+    set(plain_filter_memory_, plain);
+    set(filter_memory_, filter_data());
+    const dnnl_exec_arg_t a[] = {{DNNL_ARG_FROM, (in ? plain_filter_memory_ : filter_memory_).get()},
+                                 {DNNL_ARG_TO, (in ? filter_memory_ : plain_filter_memory_).get()}};
+    check(dnnl_primitive_execute(reorder_.get(), this_stream(), 2, a), "dnnl_primitive_execute");
+  }
+  float* filter_data(std::int64_t group = 0) const {
+    return reinterpret_cast<float*>(filter_buffer_.get() + group * filter_lines_);
+  }
+  static void set(const memory_object& m, void* data) {
+    check(dnnl_memory_set_data_handle(m.get(), data), "dnnl_memory_set_data_handle");
+  }
+
+  // x, y: of all images. filter: where its gradient goes.
+  void run_piece(std::int64_t i, float* x, float* y, float* filter = nullptr) {
+    const conv_piece& p = pieces_[static_cast<std::size_t>(i)];
+    const shape_primitive& code = primitives_[use_[static_cast<std::size_t>(i)]];
+    const arguments& a = arguments_[static_cast<std::size_t>(i)];
+    x += (p.image * shape_.in[0] + p.x.first) * shape_.x_row();
+    y += (p.image * shape_.out[0] + p.y.first) * shape_.y_row();
+    const std::int64_t x_lines = packed_ ? lines_of(code.x) : 0, y_lines = packed_ ? lines_of(code.y) : 0;
+    cache_line* const memory = scratch<cache_line>(x_lines + y_lines + lines_of(code.scratchpad));
+    float* const x_blocks = packed_ ? reinterpret_cast<float*>(memory) : x;
+    float* const y_blocks = packed_ ? reinterpret_cast<float*>(memory + x_lines) : y;
+    const std::int64_t x_pixels = p.x.count * shape_.in[1], y_pixels = p.y.count * shape_.out[1];
+    if (packed_ && direction_ != direction::input) move_blocks<true>(x, x_blocks, p.images, x_pixels, shape_.channels);
+    if (packed_ && direction_ != direction::forward) move_blocks<true>(y, y_blocks, p.images, y_pixels, shape_.results);
+    set(a.x, x_blocks);
+    set(a.y, y_blocks);
+    if (direction_ == direction::filter) set(a.w, filter);
+    set(a.scratchpad, memory + x_lines + y_lines);
+    constexpr int x_is[] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_SRC, DNNL_ARG_SRC};
+    constexpr int y_is[] = {DNNL_ARG_DST, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_DST};
+    constexpr int w_is[] = {DNNL_ARG_WEIGHTS, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_WEIGHTS};
+    const auto d = static_cast<std::size_t>(direction_);
+    const dnnl_exec_arg_t all[] = {
+        {x_is[d], a.x.get()}, {y_is[d], a.y.get()}, {w_is[d], a.w.get()}, {DNNL_ARG_SCRATCHPAD, a.scratchpad.get()}};
+    check(dnnl_primitive_execute(code.code.get(), this_stream(), 4, all), "dnnl_primitive_execute");
+    if (!packed_) return;
+    if (direction_ == direction::forward) move_blocks<false>(y_blocks, y, p.images, y_pixels, shape_.results);
+    if (direction_ == direction::input) move_blocks<false>(x_blocks, x, p.images, x_pixels, shape_.channels);
+  }
+
+  // Each group of pieces adds up a filter of its own, one piece after another; then the groups' filters are added.
+  std::int64_t groups() const { return std::min<std::int64_t>(size(pieces_), 8); }
+  void run_filter(const kernel_args& k, float* x, float* y) {
+    const std::int64_t n = size(pieces_), elements = filter_lines_ * 16;
+    parallel_for(k, groups(), 1, [&](std::int64_t first, std::int64_t last) {
+      const on_this_thread alone;
+      for (std::int64_t g = first; g < last; ++g) {
+        const std::int64_t begin = g * n / groups(), end = (g + 1) * n / groups();
+        run_piece(begin, x, y, filter_data(g));
+        if (end - begin == 1) continue;
+        float* const one = reinterpret_cast<float*>(scratch<cache_line, convolution>(filter_lines_));
+        for (std::int64_t i = begin + 1; i < end; ++i) {
+          run_piece(i, x, y, one);
+          add(filter_data(g), one, elements);
+        }
+      }
+    });
+    parallel_for(k, elements, part_size(groups(), 16), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t g = 1; g < groups(); ++g) add(filter_data() + first, filter_data(g) + first, last - first);
+    });
+    const on_this_thread alone;
+    copy_filter(k.out[0].as<float>(), false);
+  }
+  static void add(float* to, const float* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+  }
+
+  direction direction_;
+  image_layout layout_;
+  conv_shape shape_;
+  std::vector<conv_piece> pieces_;
+  bool packed_ = false;  // x and y are computed in blocks of channels
+  std::vector<shape_primitive> primitives_;
+  std::vector<std::size_t> use_;  // of each piece: its primitive
+  std::vector<arguments> arguments_;
+  dnnl_memory_desc_t plain_filter_{}, filter_{};  // as the graph has it; as oneDNN wants it
+  memory_object plain_filter_memory_, filter_memory_;
+  primitive reorder_;
+  std::unique_ptr<cache_line[]> filter_buffer_;
+  std::int64_t filter_lines_ = 0;
+};
+
+}  // namespace flowgraph::detail::onednn

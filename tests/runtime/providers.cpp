@@ -1,0 +1,75 @@
+// The same model with each provider of kernels: the same losses, and a plan that says who computes what.
+#include <flowgraph/define.hpp>
+#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/runtime/session.hpp>
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace fg = flowgraph;
+
+namespace {
+
+constexpr fg::dim batch{"batch"};
+constexpr fg::conv halving{.stride = {2, 2}, .padding = fg::same};
+
+// 4 images make convolutions and products that are worth oneDNN's while, one image does not.
+constexpr auto model = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 16, 16, 16>("x");
+  auto y = g.placeholder<std::int64_t, batch>("y");
+  auto f = g.variable<float, 3, 3, 16, 32>("f", fg::init::he_normal());
+  auto b = g.variable<float, 32>("b");
+  auto w = g.variable<float, 2048, 10>("w", fg::init::glorot_uniform());
+  auto h = fg::relu(fg::conv2d<halving>(x, f) + b);
+  auto logits = fg::matmul(fg::reshape<batch, 2048>(h), w);
+  auto loss = g.name("loss", fg::reduce_mean(fg::softmax_cross_entropy_with_logits(logits, y)));
+  g.name("train", fg::gradient_descent(0.01).minimize(loss));
+});
+
+std::vector<float> losses(const fg::session_options& o, std::size_t images) {
+  fg::session<model> s(o);
+  std::vector<float> x(images * 16 * 16 * 16), result;
+  std::vector<std::int64_t> y(images);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<std::int64_t>(i % 10);
+  for (int i = 0; i < 5; ++i) result.push_back(s.run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y)));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a model trains alike with every provider and number of threads") {
+  for (const std::size_t images : {1u, 4u}) {
+    const auto expected = losses({.threads = 1, .seed = 3, .kernels = fg::kernels::eigen}, images);
+    CHECK(expected.back() < expected.front());
+    std::vector<fg::kernels> all{fg::kernels::eigen, fg::kernels::automatic};
+    if (fg::detail::has_onednn) all.push_back(fg::kernels::onednn);
+    for (const fg::kernels k : all) {
+      const auto one = losses({.threads = 1, .seed = 3, .kernels = k}, images);
+      const auto two = losses({.threads = 2, .seed = 3, .serial_below = 0, .kernels = k}, images);
+      CHECK(one == two);  // bit for bit
+      for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i] == doctest::Approx(expected[i]).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("the plan of a step says whose kernel computes each node") {
+  const std::vector<float> x(4 * 16 * 16 * 16);
+  const std::vector<std::int64_t> y(4);
+  const auto text = [&](fg::kernels k) {
+    fg::session<model> s({.threads = 1, .kernels = k});
+    return s.plan_text<"loss">(fg::feed<"x">(x), fg::feed<"y">(y));
+  };
+  const std::string own = text(fg::kernels::eigen);
+  CAPTURE(own);
+  CHECK(own.find("conv2d") != std::string::npos);
+  CHECK(own.find("float[4, 8, 8, 32] by flowgraph\n") != std::string::npos);
+  CHECK(own.find("onednn") == std::string::npos);
+  if (!fg::detail::has_onednn) return;
+  const std::string other = text(fg::kernels::onednn);
+  CAPTURE(other);
+  CHECK(other.find("float[4, 8, 8, 32] by onednn\n") != std::string::npos);
+  CHECK(other.find("by flowgraph\n") != std::string::npos);
+}
