@@ -65,13 +65,12 @@ class step_run {
     }
     for (int i = 0; i < n; ++i)
       if (plan_.instructions[i].predecessors == 0) push(i);
-    gang_ = &crew.open([](void* step) { static_cast<step_run*>(step)->help(); }, this);
-    for (int i = 1; i < end_.load(std::memory_order_relaxed); ++i) call_helper();
+    crew.open(gang_, end_.load(std::memory_order_relaxed) - 1);
     while (unfinished_.load() > 0) {
-      run_all(pop());
+      run_ready();
       crew.idle([this] { return unfinished_.load() == 0 || first_.load() < end_.load(); });
     }
-    crew.close(*gang_);
+    crew.close(gang_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -138,21 +137,9 @@ class step_run {
     return -1;
   }
 
-  // As many as there are other threads, at most.
-  void call_helper() {
-    if (helpers_.fetch_add(1) < crew_->threads() - 1)
-      crew_->invite(*gang_, 1);
-    else
-      helpers_.fetch_sub(1);
-  }
-  void help() {
-    run_all(pop());
-    helpers_.fetch_sub(1);
-  }
-
   // One instruction, then one that it made ready, and so on; then whatever else is ready.
-  void run_all(int i) {
-    while (i >= 0) {
+  void run_ready() {
+    for (int i = pop(); i >= 0;) {
       i = run_one(i);
       if (i < 0) i = pop();
     }
@@ -174,8 +161,7 @@ class step_run {
       if (workspace_.pending[static_cast<std::size_t>(s)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
       if (next >= 0) {
         push(next);
-        call_helper();
-        crew_->news();
+        crew_->invite(gang_, 1);
       }
       next = s;
     }
@@ -189,9 +175,8 @@ class step_run {
   step_company company_;
   bool accompanied_;
   pool_workers* crew_ = nullptr;
-  pool_workers::gang* gang_ = nullptr;
+  pool_workers::gang gang_{[](void* step) { static_cast<step_run*>(step)->run_ready(); }, this};
   std::atomic<int> first_{0}, end_{0};
-  std::atomic<int> helpers_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;

@@ -1,6 +1,6 @@
 // The threads of a session: the one that calls, and helpers on a pool. Work that several threads do together is a gang:
-// whoever comes while it is open works along. A gang's owner works too and waits only for those inside, so that a busy
-// pool, or a call from one of its own threads, delays nobody.
+// helpers join where they are wanted. Whoever opened it works too and waits only for those inside, so that a busy pool,
+// or a call from one of its own threads, delays nobody.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,11 +8,8 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #define EIGEN_USE_THREADS
 #include <unsupported/Eigen/CXX11/ThreadPool>
@@ -33,109 +30,95 @@ class pool_workers final : public workers {
   // Helpers that the pool has not started yet must not find this gone.
   ~pool_workers() override {
     std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return free_.size() == all_.size(); });
+    changed_.wait(lock, [this] { return helpers_ == 0; });
   }
 
   int threads() const override { return threads_; }
 
   void spread(std::int64_t n, std::int64_t grain, part_function part, const void* body) override {
     parts p{n, grain, (n + grain - 1) / grain, part, body};
-    gang& g = open([](void* all) { static_cast<parts*>(all)->work(); }, &p, true);
-    invite(g, static_cast<int>(std::min<std::int64_t>(p.count, threads_)) - 1);
+    gang g([](void* all) { static_cast<parts*>(all)->work(); }, &p, true);
+    open(g, static_cast<int>(std::min<std::int64_t>(p.count, threads_)) - 1);
     p.work();
     close(g);
     if (p.failure) std::rethrow_exception(p.failure);
   }
 
-  class gang;
-  // work(object) may be called by several threads, until close().
-  gang& open(void (*work)(void*), void* object, bool for_idle = false) {
-    gang* g;
+  // work(object) is called by several threads at the same time, from open() to close().
+  class gang {
+   public:
+    // brief: threads that wait for something else may work along.
+    gang(void (*work)(void*), void* object, bool brief = false) : work_(work), object_(object), brief_(brief) {}
+
+   private:
+    friend class pool_workers;
+    void (*work_)(void*);
+    void* object_;
+    bool brief_;
+    int wanted_ = 0;  // helpers that may still join
+    std::atomic<int> inside_{0};
+    gang* next_ = nullptr;
+  };
+
+  void open(gang& g, int helpers) {
     {
       const std::lock_guard lock(mutex_);
-      if (free_.empty()) {
-        all_.push_back(std::make_unique<gang>());
-        free_.reserve(all_.size());
-        idle_work_.reserve(all_.size());
-        g = all_.back().get();
-      } else {
-        g = free_.back();
-        free_.pop_back();
-      }
-      g->work = work;
-      g->object = object;
-      g->inside.store(0);
-      g->holders.store(1);
-      if (for_idle) idle_work_.push_back(g);
+      g.next_ = open_;
+      open_ = &g;
     }
-    if (for_idle) news();
-    return *g;
+    invite(g, helpers);
   }
-  // Asks for helpers. They may come late, or find the gang closed.
+  // Asks for more helpers, who come when they can.
   void invite(gang& g, int helpers) {
-    for (int i = 0; i < helpers; ++i) {
-      g.holders.fetch_add(1);
+    int missing = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      g.wanted_ = std::min(g.wanted_ + helpers, threads_ - 1);
+      missing = std::min(g.wanted_, threads_ - 1 - helpers_);
+      helpers_ += std::max(missing, 0);
+      if (sleepers_.load() > 0) changed_.notify_all();
+    }
+    for (; missing > 0; --missing) {
       try {
-        schedule_([this, &g] {
-          g.join();
-          release(g);
-        });
-      } catch (...) {  // an executor that takes no more tasks: the owner works alone
-        release(g);
+        schedule_([this] { help(); });
+      } catch (...) {  // an executor that takes no more tasks: others do the work
+        const std::lock_guard lock(mutex_);
+        helpers_ -= missing;
         return;
       }
     }
   }
-  // When there is nothing left to begin; those inside finish.
+  // When there is nothing left to begin: waits for those inside.
   void close(gang& g) {
     {
       const std::lock_guard lock(mutex_);
-      const auto at = std::find(idle_work_.begin(), idle_work_.end(), &g);
-      if (at != idle_work_.end()) idle_work_.erase(at);
+      gang** at = &open_;
+      while (*at != &g) at = &(*at)->next_;
+      *at = g.next_;
     }
-    g.close();
-    release(g);
-  }
-
-  // Until done(): works along where a kernel spreads its work, otherwise sleeps until news().
-  template <class Done>
-  void idle(const Done& done) {
+    for (int spins = 0; spins < 1000; ++spins)  // what is left is short; sleeping and waking would take longer
+      if (g.inside_.load(std::memory_order_acquire) == 0) return;
+    std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
-    while (true) {
-      const std::uint32_t seen = news_.load();
-      if (done()) break;
-      if (!work_along()) news_.wait(seen);
-    }
+    changed_.wait(lock, [&g] { return g.inside_.load(std::memory_order_acquire) == 0; });
     sleepers_.fetch_sub(1);
   }
-  // Something changed that an idle thread waits for.
+
+  // Waits until done(), and works along where a kernel spreads its work.
+  template <class Done>
+  void idle(const Done& done) {
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    while (!done())
+      if (!join(lock, true)) changed_.wait(lock);
+    sleepers_.fetch_sub(1);
+  }
+  // Something changed that idle() may wait for.
   void news() {
     if (sleepers_.load() == 0) return;
-    news_.fetch_add(1);
-    news_.notify_all();
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
   }
-
-  // Outlives the work: a helper that the pool starts late finds it closed, but it does look.
-  class gang {
-   public:
-    // Works, unless it is closed.
-    void join() {
-      if ((inside.fetch_add(1) & closed) == 0) work(object);
-      leave();
-    }
-    void leave() {
-      if (inside.fetch_sub(1) == (closed | 1)) inside.notify_all();
-    }
-    void close() {
-      for (std::uint32_t n = inside.fetch_or(closed) | closed; n != closed; n = inside.load()) inside.wait(n);
-    }
-
-    static constexpr std::uint32_t closed = 1u << 31;
-    void (*work)(void*) = nullptr;
-    void* object = nullptr;
-    std::atomic<std::uint32_t> inside{0};
-    std::atomic<int> holders{0};  // the owner, and tasks that the pool has
-  };
 
  private:
   // One call of spread.
@@ -160,35 +143,35 @@ class pool_workers final : public workers {
     }
   };
 
-  bool work_along() {
-    gang* g = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      if (idle_work_.empty()) return false;
-      g = idle_work_.back();
-      idle_work_.pop_back();  // a thread that comes back for more would find it without work
-      g->inside.fetch_add(1);
+  void help() {
+    std::unique_lock lock(mutex_);
+    while (join(lock, false)) {
     }
-    g->work(g->object);
-    g->leave();
-    return true;
+    --helpers_;
+    changed_.notify_all();
   }
-  void release(gang& g) {
-    if (g.holders.fetch_sub(1) != 1) return;
-    const std::lock_guard lock(mutex_);
-    free_.push_back(&g);
-    returned_.notify_one();
+  // Works for a gang that wants somebody; false: none does.
+  bool join(std::unique_lock<std::mutex>& lock, bool only_brief) {
+    gang* g = open_;
+    while (g != nullptr && (g->wanted_ == 0 || (only_brief && !g->brief_))) g = g->next_;
+    if (g == nullptr) return false;
+    --g->wanted_;
+    g->inside_.fetch_add(1, std::memory_order_relaxed);
+    lock.unlock();
+    g->work_(g->object_);
+    lock.lock();
+    g->inside_.fetch_sub(1, std::memory_order_release);  // from here on the gang may be gone
+    if (sleepers_.load() > 0) changed_.notify_all();
+    return true;
   }
 
   scheduler schedule_;
   int threads_;
   std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<std::unique_ptr<gang>> all_;
-  std::vector<gang*> free_;
-  std::vector<gang*> idle_work_;  // open, for threads that have nothing else to do
+  std::condition_variable changed_;
+  gang* open_ = nullptr;  // the latest first
+  int helpers_ = 0;       // tasks that the pool has, waiting or running
   std::atomic<int> sleepers_{0};
-  std::atomic<std::uint32_t> news_{0};
 };
 
 }  // namespace flowgraph::detail
