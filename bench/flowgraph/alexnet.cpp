@@ -1,10 +1,6 @@
 // A training step of AlexNet as convnet-benchmarks has it: one tower, no normalisation, no dropout; 8 images, gradient
 // descent.
-#include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -39,7 +35,7 @@ inline constexpr auto alexnet = fg::define([](fg::graph& g) {
 });
 
 bench::step training(int threads) {
-  auto s = std::make_shared<fg::session<alexnet>>(fg::session_options{.threads = threads});
+  auto s = bench::prepared<alexnet>(threads);
   s->set<"w1">(bench::numbers(11 * 11 * 3 * 64, 1, 0.09f));
   s->set<"w2">(bench::numbers(5 * 5 * 64 * 192, 2, 0.06f));
   s->set<"w3">(bench::numbers(3 * 3 * 192 * 384, 3, 0.06f));
@@ -48,7 +44,7 @@ bench::step training(int threads) {
   s->set<"w6">(bench::numbers(9216 * 4096, 6, 0.025f));
   s->set<"w7">(bench::numbers(4096 * 4096, 7, 0.04f));
   s->set<"w8">(bench::numbers(4096 * 1000, 8, 0.04f));
-  return [s, x = bench::numbers(8 * 224 * 224 * 3, 0, 1), y = bench::classes(8, 1000)] {
+  return [s, x = bench::numbers(8 * 224 * 224 * 3, 0, 1), y = bench::integers(8, 9, 1000)] {
     return s->run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y));
   };
 }

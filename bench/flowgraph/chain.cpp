@@ -1,10 +1,5 @@
 // A chain of element-wise ops, which becomes one kernel: tanh(x a + b) sigmoid(x) + exp(-x x).
-#include <cstddef>
-#include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -18,7 +13,7 @@ inline constexpr auto chain = fg::define([](fg::graph& g) {
 
 template <int N>
 bench::step row(int threads) {
-  auto s = std::make_shared<fg::session<chain<N>>>(fg::session_options{.threads = threads});
+  auto s = bench::prepared<chain<N>>(threads);
   s->template set<"a">(bench::numbers(N, 1, 1));
   s->template set<"b">(bench::numbers(N, 2, 1));
   return [s, x = bench::numbers(N, 0, 2)] { return s->template run<"y">(fg::feed<"x">(x))(N - 1); };

@@ -1,10 +1,6 @@
 // A convolution of 64 to 64 channels, 3 x 3, on 8 images of 56 x 56; and with it a loss, sum(y^2) / 2, and the
 // gradients by images and filters.
-#include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -18,8 +14,8 @@ inline constexpr auto layer = fg::define([](fg::graph& g) {
   g.name("dw", dw);
 });
 
-std::shared_ptr<fg::session<layer>> prepared(int threads) {
-  auto s = std::make_shared<fg::session<layer>>(fg::session_options{.threads = threads});
+auto prepared(int threads) {
+  auto s = bench::prepared<layer>(threads);
   s->set<"w">(bench::numbers(3 * 3 * 64 * 64, 1, 0.05f));
   return s;
 }

@@ -1,10 +1,5 @@
 // Products of square matrices.
-#include <cstddef>
-#include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -14,7 +9,7 @@ inline constexpr auto product = fg::define(
 
 template <int N>
 bench::step row(int threads) {
-  auto s = std::make_shared<fg::session<product<N>>>(fg::session_options{.threads = threads});
+  auto s = bench::prepared<product<N>>(threads);
   return [s, a = bench::numbers(N * N, 0, 1), b = bench::numbers(N * N, 1, 1)] {
     return s->template run<"y">(fg::feed<"a">(a), fg::feed<"b">(b))(N - 1, N - 1);
   };

@@ -1,10 +1,7 @@
 // Training steps of networks of dense layers, by gradient descent.
 #include <cstddef>
 #include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -31,7 +28,7 @@ inline constexpr auto large = fg::define([](fg::graph& g) {
 
 template <class Session>
 bench::step training(std::shared_ptr<Session> s, std::size_t rows, std::size_t columns) {
-  return [s, x = bench::numbers(rows * columns, 0, 1), y = bench::classes(rows, 10)] {
+  return [s, x = bench::numbers(rows * columns, 0, 1), y = bench::integers(rows, 9, 10)] {
     return s->template run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y));
   };
 }
@@ -40,13 +37,13 @@ int main(int argc, char** argv) {
   return bench::serve(argc, argv,
                       {{"mlp_small",
                         [](int threads) {
-                          auto s = std::make_shared<fg::session<small>>(fg::session_options{.threads = threads});
+                          auto s = bench::prepared<small>(threads);
                           s->set<"w1">(bench::numbers(64 * 32, 1, 0.1f));
                           s->set<"w2">(bench::numbers(32 * 10, 2, 0.1f));
                           return training(s, 32, 64);
                         }},
                        {"mlp_large", [](int threads) {
-                          auto s = std::make_shared<fg::session<large>>(fg::session_options{.threads = threads});
+                          auto s = bench::prepared<large>(threads);
                           s->set<"w1">(bench::numbers(784 * 1024, 1, 0.05f));
                           s->set<"w2">(bench::numbers(1024 * 1024, 2, 0.05f));
                           s->set<"w3">(bench::numbers(1024 * 10, 3, 0.05f));

@@ -1,9 +1,5 @@
 // What a step costs beside its work: a fed scalar plus a variable.
-#include <memory>
-
-#include <flowgraph.hpp>
-
-#include "../support/contest.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -12,8 +8,7 @@ inline constexpr auto sum = fg::define(
 
 int main(int argc, char** argv) {
   return bench::serve(argc, argv, {{"null_step", [](int threads) -> bench::step {
-                                      auto s =
-                                          std::make_shared<fg::session<sum>>(fg::session_options{.threads = threads});
+                                      auto s = bench::prepared<sum>(threads);
                                       return [s] { return s->run<"y">(fg::feed<"x">(1.0f)); };
                                     }}});
 }

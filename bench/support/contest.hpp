@@ -1,9 +1,7 @@
-// What every contestant written in C++ shares: the protocol that bench/run speaks, and the numbers that all of them
-// compute with. Standard library only, so that no contestant depends on another's.
+// What every contestant written in C++ shares: the protocol that bench/run speaks. Standard library only, so that no
+// contestant depends on another's.
 #pragma once
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,7 +9,8 @@
 #include <iostream>
 #include <map>
 #include <string>
-#include <vector>
+
+#include "inputs.hpp"
 
 // The counting allocator (support/memory.cpp) where it is preloaded; null otherwise.
 extern "C" {
@@ -25,24 +24,6 @@ namespace bench {
 using step = std::function<double()>;
 // A row's name, and what prepares it for this many threads.
 using rows = std::map<std::string, std::function<step(int threads)>>;
-
-// Numbers in [-scale, scale) that any language computes alike: a hash of the index. salt tells arrays apart.
-inline std::vector<float> numbers(std::size_t n, std::uint32_t salt, float scale) {
-  std::vector<float> result(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::uint32_t h = static_cast<std::uint32_t>(i) + salt * 0x9e3779b9u;
-    h = (h ^ (h >> 16)) * 0x7feb352du;
-    h = (h ^ (h >> 15)) * 0x846ca68bu;
-    h ^= h >> 16;
-    result[i] = scale * (static_cast<float>(h >> 8) * 0x1p-23f - 1.0f);
-  }
-  return result;
-}
-inline std::vector<std::int64_t> classes(std::size_t n, std::int64_t count) {
-  std::vector<std::int64_t> result(n);
-  for (std::size_t i = 0; i < n; ++i) result[i] = static_cast<std::int64_t>(i * 7 % static_cast<std::size_t>(count));
-  return result;
-}
 
 // PROGRAM ROW THREADS: says "ready", the number that its first step gave, and then answers on standard output:
 //   run K      nanoseconds that K steps took

@@ -1,5 +1,5 @@
-// Numbers that look random and that any language computes alike: a hash of the index. Benchmarks and the models that are
-// trained beside PyTorch begin with them; python/inputs.py is the same again.
+// Numbers that look random and that any language computes alike: a hash of the index. Benchmarks and the models that
+// are trained beside PyTorch begin with them; python/inputs.py is the same again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,7 @@ inline std::uint32_t hash_of(std::size_t i, std::uint32_t salt) {
 // In [-scale, scale).
 inline std::vector<float> numbers(std::size_t n, std::uint32_t salt, float scale) {
   std::vector<float> result(n);
-  for (std::size_t i = 0; i < n; ++i)
-    result[i] = scale * (static_cast<float>(hash_of(i, salt) >> 8) * 0x1p-23f - 1.0f);
+  for (std::size_t i = 0; i < n; ++i) result[i] = scale * (static_cast<float>(hash_of(i, salt) >> 8) * 0x1p-23f - 1.0f);
   return result;
 }
 
