@@ -103,6 +103,13 @@ static_assert(size_after(
                     return -y + y;
                   },
                   simplified) == 4);
+// Constant factors are multiplied where that is exact ...
+static_assert(size_after([](auto& g) { return (placeholder(g, shape(4)) * 2.0) * 0.5; }, simplified) == 1);
+static_assert(size_after([](auto& g) { return constant(g, {}, 4) * (placeholder(g, shape(4)) * 0.1); }, simplified) ==
+              3);
+// ... and nowhere else, and not across a variable's change.
+static_assert(size_after([](auto& g) { return (placeholder(g, shape(4)) * 0.3) * 0.1; }, simplified) == 5);
+static_assert(size_after([](auto& g) { return (variable(g, shape(4)) * 2.0) * 0.5; }, simplified) == 5);
 constexpr fg::ref reshaped(fg::ref x, const fg::extents& e) { return fg::emit_as<fg::ops::reshape>(e, x.type(), x); }
 static_assert(size_after([](auto& g) { return reshaped(reshaped(placeholder(g, shape(4)), shape(2, 2)), shape(1, 4)); },
                          simplified) == 2);

@@ -1,5 +1,7 @@
 // + - * / and negation, as ops and as operators on refs: what gradients are written with.
 #pragma once
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 #include "elementwise.hpp"
@@ -42,6 +44,13 @@ struct sub : binary<sub, "sub", scalar::sub> {
   static constexpr int simplify(rewriter& r) { return unless_neutral(r, 0, 1, 0); }
 };
 
+// Scaling by it is exact.
+constexpr bool is_power_of_two(double x) {
+  constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1, exponent = std::uint64_t{2047} << 52;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  return (bits & fraction) == 0 && (bits & exponent) != 0 && (bits & exponent) != exponent;
+}
+
 struct mul : binary<mul, "mul", scalar::mul> {
   static constexpr trait traits = trait::elementwise | trait::in_place | trait::commutative;
   static constexpr double fold(const double* x) { return x[0] * x[1]; }
@@ -51,9 +60,28 @@ struct mul : binary<mul, "mul", scalar::mul> {
     if (g.wants(1)) g.to(1, sum_to(emit<mul>(g.dy(), g.in(0)), g.in(1)));
   }
   static constexpr int simplify(rewriter& r) {
-    const int left = unless_neutral(r, 0, 1, 1);
-    return left >= 0 ? left : unless_neutral(r, 1, 0, 1);
+    const int left = unless_neutral(r, 0, 1, 1), right = left >= 0 ? left : unless_neutral(r, 1, 0, 1);
+    if (right >= 0) return right;
+    const int merged = merge_constants(r, 0, 1);
+    return merged >= 0 ? merged : merge_constants(r, 1, 0);
   }
+
+ private:
+  // (x c) d = x (c d), where that is exact: the gradient of x^2 / 2 is (x 2) 0.5. A variable is left alone, because
+  // what is read now may not be what was read there.
+  static constexpr int merge_constants(rewriter& r, int product, int factor) {
+    const ref y = r.in(product), d = r.in(factor);
+    if (!is_scalar_constant(d) || !y.is(op_def_of<mul>) || y.get().n_control != 0 || !is_floating(d.type()))
+      return rewriter::keep;
+    const int at = is_scalar_constant(y.input(1)) ? 1 : 0;
+    const ref c = y.input(at), x = y.input(1 - at);
+    if (!is_scalar_constant(c) || x.is(op_def_of<variable>)) return rewriter::keep;
+    const double by_c = value_of(c), by_d = value_of(d);
+    if (!is_power_of_two(by_c) && !is_power_of_two(by_d)) return rewriter::keep;
+    return emit<mul>(x, scalar_like(x, by_c * by_d)).id;
+  }
+  static constexpr bool is_scalar_constant(ref x) { return x.is(op_def_of<constant>) && x.get().shape == 0; }
+  static constexpr double value_of(ref x) { return x.attrs<constant::attrs>().value; }
 };
 
 // Not a number where the divisor is 0: then nothing is folded, and the program divides when it runs.
