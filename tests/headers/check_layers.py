@@ -28,6 +28,7 @@ THIRD_PARTY = {
     "Eigen": {"kernels", "runtime"},
     "unsupported/Eigen": {"kernels", "runtime"},
     "oneapi/dnnl": {"kernels/onednn"},
+    "dlpack": {"runtime"},
     "fmt": {"kernels", "runtime", "net", "io"},
     "asio": {"net"},
     "asio.hpp": {"net"},

@@ -66,6 +66,10 @@
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
   X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \
+  X(initial_type, "a variable of this element type can't begin with random numbers of this kind") \
+  X(initial_shape, "a variable that begins as identity must be a matrix, and one that begins orthogonal needs two axes or more") \
+  X(initial_range, "a uniform initial value needs a lower bound below the upper one, and a normal one a deviation of at least 0") \
+  X(initial_data, "the numbers that a variable begins with must have its extents") \
   X(learning_rate, "a learning rate must be a finite number above 0") \
   X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
   X(invalid_graph, "the graph is malformed") \
@@ -78,6 +82,8 @@
   X(operation_fed, "run: an operation has no value and can't be fed") \
   X(feed_dtype, "feed: the data must have the element type of the tensor") \
   X(feed_extents, "feed: the data must have the shape of the tensor") \
+  X(array_data, "array: the data must have the element type and the extents of the array") \
+  X(function_arguments, "function: a call needs one argument for each placeholder that the outputs need, in the order of the model; or feeds by name") \
   X(not_a_variable, "get and set need the name of a variable") \
   X(extent_conflict, "one named extent was bound to two different numbers") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \

@@ -40,18 +40,25 @@ class graph {
   template <class T, auto... E>
   constexpr auto variable(std::string_view name, initial_value initial = {}, training t = training::trainable,
                           caller where = {}) {
-    using result = flowgraph::variable<T, detail::canonical<E>()...>;
-    static_assert((std::integral<decltype(detail::canonical<E>())> && ...),
-                  "a variable's extents must be numbers: its memory outlives the feeds that bind names");
-    const ops::variable::attrs attributes{static_cast<std::int64_t>(initial.kind), initial.a, initial.b,
-                                          t == training::trainable};
-    const tensor_t<result> v = detail::source_node<ops::variable, tensor_t<result>>(where, data_, attributes);
-    set_name(name, v.id);
-    return result{v};
+    return add_variable<T, E...>(name, initial, {}, t, where);
+  }
+  // Begins with these numbers: fg::init::from(array).
+  template <class T, auto... E, class D>
+  constexpr auto variable(std::string_view name, const detail::initial_array<D>& initial,
+                          training t = training::trainable, caller where = {}) {
+    static_assert(std::is_same_v<T, detail::listed_t<D>>, "a variable begins with numbers of its own element type");
+    const detail::vec<std::int64_t> words = detail::literal_words(initial.data);
+    const auto v = add_variable<T, E...>(name, {initializer::values}, words, t, where);
+    const extents wanted = data_.shape_of(v.id), given = detail::listed_extents(initial.data);
+    bool fits = words.size() == (std::int64_t{1} * ... * detail::canonical<E>()) &&
+                (given.rank < 0 || given.rank == wanted.rank);
+    for (int i = 0; i < given.rank && fits; ++i) fits = given[i] == wanted[i];
+    if (!fits) data_.fail(problem::initial_data, name);
+    return v;
   }
 
   // One number for every element; without extents a scalar.
-  template <class T, auto... E>
+  template <element T, auto... E>
   constexpr auto constant(T value, caller where = {}) {
     return detail::source_node<ops::constant, tensor<T, detail::canonical<E>()...>>(
         where, data_, ops::constant::attrs{static_cast<double>(value)});
@@ -63,10 +70,15 @@ class graph {
     static_assert((std::integral<decltype(detail::canonical<E>())> && ...), "a constant's extents must be numbers");
     static_assert(N == (std::size_t{1} * ... * static_cast<std::size_t>(detail::canonical<E>())),
                   "constant: there must be as many values as the shape has elements");
-    detail::vec<std::int64_t> words(static_cast<int>(N));
-    for (std::size_t i = 0; i < N; ++i) words[static_cast<int>(i)] = ops::literal_word(values[i]);
-    return result{&data_, detail::append_call<ops::literal>(where, result::shape, detail::dtype_of<T>, words.begin(),
-                                                            static_cast<int>(N), data_)};
+    return add_literal<result>(where, detail::literal_words(values));
+  }
+  // Of an fg::ndarray's extents, which must be numbers.
+  template <class Array>
+    requires requires { Array::shape.number[0]; }
+  constexpr auto constant(const Array& values, caller where = {}) {
+    using result = typename detail::shaped<tensor, typename Array::value_type, Array>::type;
+    static_assert(Array::is_static, "a constant's extents must be numbers");
+    return add_literal<result>(where, detail::literal_words(values));
   }
 
   // A name to fetch, feed or look up by. A name that is taken gets "_1", "_2", ... behind it.
@@ -128,6 +140,31 @@ class graph {
     release& operator=(const release&) = delete;
     constexpr ~release() { data->pop_controls(count); }
   };
+
+  template <class T, auto... E>
+  constexpr auto add_variable(std::string_view name, const initial_value& initial,
+                              const detail::vec<std::int64_t>& values, training t, source where) {
+    using result = flowgraph::variable<T, detail::canonical<E>()...>;
+    static_assert((std::integral<decltype(detail::canonical<E>())> && ...),
+                  "a variable's extents must be numbers: its memory outlives the feeds that bind names");
+    const auto block = detail::words_of(
+        ops::variable::attrs{static_cast<std::int64_t>(initial.kind), initial.a, initial.b, t == training::trainable});
+    detail::vec<std::int64_t> words;
+    words.append(block.w, detail::attr_words<ops::variable::attrs>);
+    words.append(values.begin(), values.size());
+    const int id = detail::append_call<ops::variable>(where, result::shape, detail::dtype_of<T>, words.begin(),
+                                                      words.size(), data_);
+    const problem why = detail::check_initial(initial, detail::dtype_of<T>, result::rank);
+    if (why != problem::none) data_.fail(why, name);
+    set_name(name, id);
+    return result{{&data_, id}};
+  }
+  template <class Result>
+  constexpr Result add_literal(source where, const detail::vec<std::int64_t>& words) {
+    return {&data_,
+            detail::append_call<ops::literal>(where, Result::shape, detail::dtype_of<typename Result::element_type>,
+                                              words.begin(), words.size(), data_)};
+  }
 
   constexpr void check_name(std::string_view text) {
     const char *c = text.data(), *const end = c + text.size();

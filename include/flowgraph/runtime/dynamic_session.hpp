@@ -61,8 +61,9 @@ struct planned_step {
 class dynamic_session {
  public:
   // The graph outlives the session and may grow between steps.
-  explicit dynamic_session(graph& g, const session_options& options = {})
-      : parts_(std::make_unique<parts>(g.data(), options)) {
+  explicit dynamic_session(graph& g, const session_options& options = {}) : dynamic_session(g.data(), options) {}
+  explicit dynamic_session(graph_data& g, const session_options& options = {})
+      : parts_(std::make_unique<parts>(g, options)) {
     engine().add_variables(view());
     for (const std::string& d : options.devices) {
       const device_name name = parse_device(d);

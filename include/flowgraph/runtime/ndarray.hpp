@@ -2,8 +2,6 @@
 // extents that are numbers live in the type, named ones get their number when the array is made.
 #pragma once
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +9,9 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <string>
 #include <utility>
 
-#include <flowgraph/core/error.hpp>
-#include <flowgraph/dsl/tensor.hpp>
+#include "ndview.hpp"
 
 namespace flowgraph {
 
@@ -48,50 +44,38 @@ struct nested_list<T, 0> {
   using type = T;
 };
 
-// "float[batch, 64]"; a named extent with a number is shown by its number.
-inline std::string shape_to_text(dtype type, const shape_text& shape, const std::int64_t* numbers = nullptr) {
-  std::string s(name_of(type));
-  s += '[';
-  for (int i = 0; i < shape.rank; ++i) {
-    if (i > 0) s += ", ";
-    if (numbers != nullptr)
-      s += std::to_string(numbers[i]);
-    else if (shape.number[i] >= 0)
-      s += std::to_string(shape.number[i]);
-    else
-      s += shape.name(i);
-  }
-  return s + ']';
-}
-
 }  // namespace detail
 
 template <class T, auto... Extents>
-class ndarray {
- public:
+class ndarray : public detail::array_extents<Extents...> {
+  using base = detail::array_extents<Extents...>;
   static_assert(element<T>, "an element type is float, double, half, bfloat16, int8, uint8, int32, int64 or bool");
-  static_assert(sizeof...(Extents) <= max_rank, "an array has at most 8 axes");
+  static constexpr dtype type = detail::dtype_of<T>;
 
+ public:
   using element_type = T;
   using value_type = T;
-  static constexpr int rank = static_cast<int>(sizeof...(Extents));
-  static constexpr const detail::shape_text& shape = detail::shape_text_of<detail::canonical<Extents>()...>;
-  static constexpr bool is_static = (std::integral<decltype(Extents)> && ...);
-  using dims_type = std::array<std::int64_t, sizeof...(Extents)>;
+  using base::rank;
+  using typename base::dims_type;
 
   // Zeros. Named extents are 0.
-  ndarray() : ndarray(static_dims()) {}
+  ndarray() : ndarray(base::static_dims()) {}
 
   // Zeros of these extents: ndarray<float, batch, 64> a(batch(32)).
   template <std::same_as<binding>... B>
     requires(sizeof...(B) > 0)
-  explicit ndarray(B... bindings) : ndarray(bound_dims({bindings...})) {}
-  explicit ndarray(const dims_type& dims) : ndarray(dims, uninitialised{}) { std::fill_n(data(), size_, T{}); }
+  explicit ndarray(B... bindings) : ndarray(base::bound_dims(type, {bindings...})) {}
+  explicit ndarray(const dims_type& dims) : ndarray(dims, uninitialised{}) { std::fill_n(data(), this->size_, T{}); }
 
-  // Row by row, from a flat run of values; of the named extents one at most follows from how many there are.
-  explicit ndarray(std::span<const T> values) : ndarray(dims_for(static_cast<std::int64_t>(values.size())), values) {}
+  // A copy of any data that can be fed: views, std::vector, std::span, C arrays, Eigen's types. Of a flat run of values
+  // one named extent at most follows from how many there are.
+  template <feedable D>
+    requires(rank > 0 || !std::convertible_to<D, T>)
+  explicit ndarray(const D& data) : ndarray(detail::lent<D>(data)) {}
+  // Row by row.
   ndarray(const dims_type& dims, std::span<const T> values) : ndarray(dims, uninitialised{}) {
-    if (static_cast<std::int64_t>(values.size()) != size_) refuse(std::to_string(values.size()) + " values");
+    if (static_cast<std::int64_t>(values.size()) != this->size_)
+      detail::refuse_array(type, base::shape, std::to_string(values.size()) + " values");
     std::copy(values.begin(), values.end(), data());
   }
 
@@ -100,7 +84,7 @@ class ndarray {
     requires(rank > 0)
       : ndarray(list_dims(list), uninitialised{}) {
     T* to = data();
-    flatten<rank>(list, dims_.data(), to);
+    flatten<rank>(list, this->dims_.data(), to);
   }
   ndarray(T value)
     requires(rank == 0)
@@ -108,42 +92,65 @@ class ndarray {
     *data() = value;
   }
 
-  ndarray(const ndarray& other) : ndarray(other.dims_, uninitialised{}) { std::copy_n(other.data(), size_, data()); }
-  ndarray(ndarray&& other) noexcept
-      : dims_(std::exchange(other.dims_, dims_type{})),
-        size_(std::exchange(other.size_, 0)),
-        data_(std::move(other.data_)) {}
+  ndarray(const ndarray& other) : ndarray(other.dims_, uninitialised{}) {
+    std::copy_n(other.data(), this->size_, data());
+  }
+  ndarray(ndarray&& other) noexcept : data_(std::move(other.data_)) {
+    this->dims_ = std::exchange(other.dims_, dims_type{});
+    this->size_ = std::exchange(other.size_, 0);
+  }
   ndarray& operator=(ndarray other) noexcept {
-    std::swap(dims_, other.dims_);
-    std::swap(size_, other.size_);
+    std::swap(this->dims_, other.dims_);
+    std::swap(this->size_, other.size_);
     std::swap(data_, other.data_);
     return *this;
   }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
-  std::int64_t size() const { return size_; }
-  const dims_type& dims() const { return dims_; }
-  std::int64_t dim(int axis) const { return dims_[static_cast<std::size_t>(axis)]; }
 
   template <std::integral... I>
     requires(sizeof...(I) == sizeof...(Extents))
   T& operator()(I... index) {
-    return data_[offset({static_cast<std::int64_t>(index)...})];
+    return data()[this->offset(index...)];
   }
   template <std::integral... I>
     requires(sizeof...(I) == sizeof...(Extents))
   const T& operator()(I... index) const {
-    return data_[offset({static_cast<std::int64_t>(index)...})];
+    return data()[this->offset(index...)];
+  }
+  // The first axis at i: an element, or a view of what lies there.
+  decltype(auto) operator[](std::int64_t i)
+    requires(rank > 0)
+  {
+    return view()[i];
+  }
+  decltype(auto) operator[](std::int64_t i) const
+    requires(rank > 0)
+  {
+    return view()[i];
+  }
+
+  // Views last as long as the array stays where it is.
+  ndview<T, Extents...> view() { return {data(), this->dims_}; }
+  ndview<const T, Extents...> view() const { return {data(), this->dims_}; }
+  // The same elements with other extents: ndview.hpp says how names get their numbers.
+  template <auto... New, std::same_as<binding>... B>
+  auto reshape(B... bindings) {
+    return view().template reshape<New...>(bindings...);
+  }
+  template <auto... New, std::same_as<binding>... B>
+  auto reshape(B... bindings) const {
+    return view().template reshape<New...>(bindings...);
   }
 
   // All elements, row by row.
-  std::span<T> span() { return {data(), static_cast<std::size_t>(size_)}; }
-  std::span<const T> span() const { return {data(), static_cast<std::size_t>(size_)}; }
+  std::span<T> span() { return view().span(); }
+  std::span<const T> span() const { return view().span(); }
   T* begin() { return data(); }
-  T* end() { return data() + size_; }
+  T* end() { return data() + this->size_; }
   const T* begin() const { return data(); }
-  const T* end() const { return data() + size_; }
+  const T* end() const { return data() + this->size_; }
 
   operator T() const
     requires(rank == 0)
@@ -160,58 +167,14 @@ class ndarray {
  private:
   struct uninitialised {};
 
-  ndarray(const dims_type& dims, uninitialised) : dims_(dims) {
-    for (int i = 0; i < rank; ++i) {
-      if (dim(i) < 0 || (shape.number[i] >= 0 && dim(i) != shape.number[i]))
-        refuse(detail::shape_to_text(detail::dtype_of<T>, shape, dims.data()));
-      size_ *= dim(i);
-    }
-    data_ = detail::allocate_aligned<T>(static_cast<std::size_t>(size_));
-  }
+  ndarray(const dims_type& dims, uninitialised)
+      : base(type, dims),
+        data_(detail::allocate_aligned<T>(static_cast<std::size_t>(this->size_))) {}
 
-  [[noreturn]] static void refuse(const std::string& given) {
-    throw argument_error(problem::feed_extents,
-                         "ndarray: expected " + detail::shape_to_text(detail::dtype_of<T>, shape) + ", got " + given);
-  }
-
-  static dims_type static_dims() {
-    dims_type d{};
-    for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::max<std::int64_t>(shape.number[i], 0);
-    return d;
-  }
-  static dims_type bound_dims(std::initializer_list<binding> bindings) {
-    dims_type d{};
-    const auto lookup = [&](std::string_view name) -> std::int64_t {
-      for (const binding& b : bindings)
-        if (b.name == name) return b.value;
-      return -1;
-    };
-    for (int i = 0; i < rank; ++i) {
-      const std::int64_t n = shape.number[i] >= 0 ? shape.number[i] : detail::evaluate_extent(shape.name(i), lookup);
-      if (n < 0) refuse("no number for \"" + std::string(shape.name(i)) + "\"");
-      d[static_cast<std::size_t>(i)] = n;
-    }
-    return d;
-  }
-  static dims_type dims_for(std::int64_t count) {
-    dims_type d{};
-    std::int64_t known = 1;
-    int unknown = -1;
-    for (int i = 0; i < rank; ++i) {
-      if (shape.number[i] >= 0) {
-        d[static_cast<std::size_t>(i)] = shape.number[i];
-        known *= shape.number[i];
-      } else if (unknown < 0) {
-        unknown = i;
-      } else {
-        refuse(std::to_string(count) + " values; two extents are named: state the extents");
-      }
-    }
-    if (unknown >= 0) {
-      if (known == 0 || count % known != 0) refuse(std::to_string(count) + " values");
-      d[static_cast<std::size_t>(unknown)] = count / known;
-    }
-    return d;
+  template <class D>
+  explicit ndarray(const detail::lent<D>& lent)
+      : ndarray((detail::check_array_data<ndarray, D>(), base::dims_of(lent.data)), uninitialised{}) {
+    std::copy_n(static_cast<const T*>(lent.data.data), this->size_, data());
   }
 
   // The first list at every depth says the extents; flatten finds the ones that differ.
@@ -232,24 +195,19 @@ class ndarray {
     if constexpr (Depth == 0) {
       *to++ = list;
     } else {
-      if (static_cast<std::int64_t>(list.size()) != *dims) refuse("rows of different lengths");
+      if (static_cast<std::int64_t>(list.size()) != *dims)
+        detail::refuse_array(type, base::shape, "rows of different lengths");
       for (const auto& inner : list) flatten<Depth - 1>(inner, dims + 1, to);
     }
   }
 
-  std::size_t offset(const std::array<std::int64_t, sizeof...(Extents)>& index) const {
-    std::int64_t at = 0;
-    for (int i = 0; i < rank; ++i) {
-      const std::int64_t k = index[static_cast<std::size_t>(i)];
-      assert(k >= 0 && k < dim(i) && "ndarray: the index is out of range");
-      at = at * dim(i) + k;
-    }
-    return static_cast<std::size_t>(at);
-  }
-
-  dims_type dims_{};
-  std::int64_t size_ = 1;
   detail::aligned_buffer<T> data_;
 };
 
+namespace detail {
+
+template <class T, auto... E>
+struct data_traits<ndarray<T, E...>> : shaped_traits<ndarray<T, E...>> {};
+
+}  // namespace detail
 }  // namespace flowgraph

@@ -174,7 +174,7 @@ class session {
     if constexpr (is_variable<Name>()) {
       if constexpr (detail::check_data<Model, node<Name>, Name, std::remove_cvref_t<D>>())
         parts_->engine.write(node<Name>, [&](detail::variable_state& v) {
-          detail::assign_variable(Model.view(), v, detail::borrow(data));
+          detail::assign_variable(Model.view(), v, detail::lent<D>(data).data);
         });
     }
   }

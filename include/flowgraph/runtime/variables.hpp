@@ -1,7 +1,6 @@
 // The state of a session: every variable's memory, and how it begins. A variable's first value depends on the seed
 // and its name alone: not on its place in the graph, on threads or on the machine.
 #pragma once
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,9 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include <flowgraph/dsl/init.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
-#include <flowgraph/kernels/distributions.hpp>
+#include "fill_initial.hpp"
 #include "ndarray.hpp"
 #include "text.hpp"
 #include "variable_lock.hpp"
@@ -30,64 +28,6 @@ struct variable_state {
 
   std::size_t bytes() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(size_of(type)); }
 };
-
-// Inputs and outputs of one unit: the last two extents, times what lies before them (the window of a filter).
-struct fan {
-  double in = 1, out = 1;
-
-  explicit fan(const std::vector<std::int64_t>& dims) {
-    if (dims.size() == 1) in = out = static_cast<double>(dims[0]);
-    if (dims.size() < 2) return;
-    double window = 1;
-    for (std::size_t i = 0; i + 2 < dims.size(); ++i) window *= static_cast<double>(dims[i]);
-    in = window * static_cast<double>(dims[dims.size() - 2]);
-    out = window * static_cast<double>(dims[dims.size() - 1]);
-  }
-};
-
-template <class T>
-void fill_initial(T* to, std::int64_t n, const random_stream& stream, initial_value initial, const fan& units) {
-  const auto uniform = [&](double low, double high) {
-    if constexpr (!std::is_same_v<T, bool>) fill_uniform(stream, to, n, low, high);
-  };
-  const auto normal = [&](double mean, double deviation) {
-    if constexpr (is_floating(dtype_of<T>)) fill_normal(stream, to, n, mean, deviation);
-  };
-  const auto within = [&](double variance) { uniform(-std::sqrt(3 * variance), std::sqrt(3 * variance)); };
-  const auto around = [&](double variance) { normal(0, std::sqrt(variance)); };
-  switch (initial.kind) {
-    case initializer::constant:
-      std::fill_n(to, n, convert<T>(initial.a));
-      break;
-    case initializer::uniform:
-      uniform(initial.a, initial.b);
-      break;
-    case initializer::normal:
-      normal(initial.a, initial.b);
-      break;
-    case initializer::truncated_normal:
-      if constexpr (is_floating(dtype_of<T>)) fill_truncated_normal(stream, to, n, initial.a, initial.b);
-      break;
-    case initializer::glorot_uniform:
-      within(2 / (units.in + units.out));
-      break;
-    case initializer::glorot_normal:
-      around(2 / (units.in + units.out));
-      break;
-    case initializer::he_uniform:
-      within(2 / units.in);
-      break;
-    case initializer::he_normal:
-      around(2 / units.in);
-      break;
-    case initializer::lecun_uniform:
-      within(1 / units.in);
-      break;
-    case initializer::lecun_normal:
-      around(1 / units.in);
-      break;
-  }
-}
 
 // A variable that somebody works with.
 struct variable_access {
@@ -165,15 +105,13 @@ class variable_store {
   static void begin(const graph_view& g, variable_state& v, std::uint64_t seed) {
     const auto a = attrs_from_words<ops::variable::attrs>(g.attrs(v.node).data);
     const initial_value initial{static_cast<initializer>(a.initializer), a.a, a.b};
-    const bool draws = initial.kind != initializer::constant;
-    if (draws && !is_floating(v.type) && (initial.kind != initializer::uniform || v.type == dtype::boolean))
-      throw argument_error(problem::needs_floating,
-                           fmt::format("variable {}: {} can't begin with random numbers of this kind",
-                                       label_of(g, v.node), type_text(g, v.node)));
     const std::string_view name = g.name_of(v.node);
     const random_stream stream(seed, name.empty() ? static_cast<std::uint64_t>(v.node) : hash(name), 0);
     with_type(v.type, [&]<class T>(T) {
-      fill_initial(reinterpret_cast<T*>(v.data.get()), v.size, stream, initial, fan(v.dims));
+      T* const to = reinterpret_cast<T*>(v.data.get());
+      if (initial.kind != initializer::values) return fill_initial(to, v.dims, v.size, stream, initial);
+      const std::int64_t* word = g.attrs(v.node).data + attr_words<ops::variable::attrs>;
+      for (std::int64_t i = 0; i < v.size; ++i) to[i] = from_word<T>(word[i]);
     });
   }
 

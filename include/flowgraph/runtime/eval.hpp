@@ -1,0 +1,59 @@
+// fg::eval: the value of an expression, once, without a session of one's own. What is run more than once is better
+// planned once: by a session, or an fg::function.
+#pragma once
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "dynamic_session.hpp"
+#include "session.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+template <auto Build>
+struct named_value {
+  constexpr void operator()(graph& g) const { g.name("value", Build(g)); }
+};
+template <auto Build>
+inline constexpr auto value_model = define(named_value<Build>{});
+
+}  // namespace detail
+
+// Of tensors of a graph that was built when the program ran, and that need no feeds: one value, or a tuple of them.
+// Variables have the values that they begin with.
+template <any_tensor First, any_tensor... Rest>
+auto eval(const First& first, const Rest&... rest) {
+  dynamic_session s(*first.graph);
+  return s.run(first, rest...);
+}
+
+// Of what a function of a graph makes: auto y = fg::eval([&](fg::graph& g) { return matmul(g.constant(a),
+// g.constant(b)); }); It may give a std::tuple of tensors.
+template <class F>
+  requires std::invocable<const F&, graph&>
+auto eval(const F& build) {
+  graph g;
+  const auto made = build(g);
+  if constexpr (detail::is_tuple<std::remove_const_t<decltype(made)>>)
+    return std::apply([](const auto&... t) { return eval(t...); }, made);
+  else
+    return eval(made);
+}
+
+// The same for a constexpr function: checked and planned by the compiler, and with the kernels that it needs alone.
+//   constexpr auto build = [](fg::graph& g) { return matmul(...); };
+//   auto y = fg::eval<build>();
+template <auto Build>
+auto eval() {
+  session<detail::value_model<Build>> s;
+  return s.template run<"value">();
+}
+
+}  // namespace flowgraph
