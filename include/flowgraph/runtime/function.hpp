@@ -64,6 +64,9 @@ class function {
   }
 
  private:
+  template <int Node, class D>
+  using fed = detail::named_feed<detail::node_label<Model, Node>(), D>;
+
   template <class Inputs, std::size_t... I, class... A>
   auto by_position(std::index_sequence<I...>, const A&... given) const {
     constexpr bool fit = sizeof...(A) == Inputs::count && (feedable<A> && ...);
@@ -71,9 +74,10 @@ class function {
       detail::mistake<problem::function_arguments, arguments<A...>,
                       required<arguments<detail::node_tensor<Model, Inputs::all.node[I]>...>>>();
       return detail::after_mistake{};
+    } else if constexpr (!detail::check_feeds<Model, fed<Inputs::all.node[I], A>...>()) {
+      return detail::after_mistake{};
     } else {
-      return session_->template run<Outputs...>(
-          detail::named_feed<detail::node_label<Model, Inputs::all.node[I]>(), A>(given)...);
+      return session_->template run<Outputs...>(fed<Inputs::all.node[I], A>(given)...);
     }
   }
 

@@ -180,8 +180,9 @@ class ndview : public detail::array_extents<Extents...> {
 
   // ndview<float, batch, 64> v(pointer, batch(32)). The memory must outlive the view.
   template <std::same_as<binding>... B>
-  explicit ndview(T* data, B... bindings) : base(type, base::bound_dims(type, {bindings...})),
-                                            data_(data) {}
+  explicit(sizeof...(B) == 0) ndview(T* data, B... bindings)
+      : base(type, base::bound_dims(type, {bindings...})),
+        data_(data) {}
   ndview(T* data, const dims_type& dims) : base(type, dims), data_(data) {}
 
   // Data that lies row by row in memory: arrays, views, std::vector, std::span, C arrays, Eigen's row-major types. Of a
