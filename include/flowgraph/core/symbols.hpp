@@ -39,9 +39,9 @@ constexpr std::int64_t element_count(const extents& e) {
 }
 
 struct symbol {
-  int text = 0;  // first character in the table's chars
-  int length = 0;
-  std::uint64_t hash = 0;
+  int text;  // first character in the table's chars
+  int length;
+  std::uint64_t hash;
 };
 
 class symbols {

@@ -13,6 +13,12 @@ struct model_counts {
       chars = 0, regions = 0;
 };
 
+constexpr bool fits(const model_counts& c, const model_counts& room) {
+  return c.nodes <= room.nodes && c.edges <= room.edges && c.words <= room.words && c.shapes <= room.shapes &&
+         c.dims <= room.dims && c.symbols <= room.symbols && c.symbol_chars <= room.symbol_chars &&
+         c.names <= room.names && c.texts <= room.texts && c.chars <= room.chars && c.regions <= room.regions;
+}
+
 template <model_counts C>
 struct model {
   node nodes_[C.nodes + 1];
@@ -61,63 +67,103 @@ struct model {
 
 namespace detail {
 
-struct measured {
+template <class T>
+constexpr void copy_table(T* to, slice<T> from) {
+  for (int i = 0; i < from.count; ++i) to[i] = from.data[i];
+}
+
+// C has room for all of g.
+template <model_counts C>
+constexpr void fill(model<C>& m, const graph_view& g) {
+  copy_table(m.nodes_, g.nodes);
+  copy_table(m.origins_, g.origins);
+  copy_table(m.edges_, g.edges);
+  copy_table(m.words_, g.words);
+  copy_table(m.shapes_, g.shapes);
+  copy_table(m.dims_, g.dims);
+  copy_table(m.symbols_, g.symbol_entries);
+  copy_table(m.symbol_chars_, g.symbol_chars);
+  copy_table(m.names_, g.names);
+  copy_table(m.texts_, g.texts);
+  copy_table(m.chars_, g.chars);
+  copy_table(m.regions_, g.regions);
+}
+
+// A graph in tables with room to spare, before its size is known: most models are built only once. Where Room was too
+// small it holds only counts.
+template <model_counts Room>
+struct roomy_model {
+  model<Room> tables;
   model_counts counts;
   fault first_fault;
+  bool complete;
+
+  constexpr graph_view view() const {
+    return {{tables.nodes_, counts.nodes},     {tables.origins_, counts.nodes},
+            {tables.edges_, counts.edges},     {tables.words_, counts.words},
+            {tables.shapes_, counts.shapes},   {tables.dims_, counts.dims},
+            {tables.symbols_, counts.symbols}, {tables.symbol_chars_, counts.symbol_chars},
+            {tables.names_, counts.names},     {tables.texts_, counts.texts},
+            {tables.chars_, counts.chars},     {tables.regions_, counts.regions}};
+  }
 };
 
+inline constexpr model_counts usual_room{.nodes = 8192,
+                                         .edges = 16384,
+                                         .words = 16384,
+                                         .shapes = 512,
+                                         .dims = 2048,
+                                         .symbols = 256,
+                                         .symbol_chars = 4096,
+                                         .names = 2048,
+                                         .texts = 1024,
+                                         .chars = 32768,
+                                         .regions = 256};
+
 template <class F>
-constexpr measured measure(const F& build) {
+constexpr auto build_roomy(const F& build) {
   graph g;
   build(g);
-  const graph_data& d = g.data();
-  return {{d.nodes.size(), d.edges.size(), d.words.size(), d.shapes.size(), d.dims.size(), d.symbols.entries().size(),
-           d.symbols.chars().size(), d.names.size(), d.texts.size(), d.chars.size(), d.regions.size()},
-          d.first_fault};
+  const graph_view v = g.view();
+  roomy_model<usual_room> m{};
+  m.counts = {v.nodes.count, v.edges.count,          v.words.count,        v.shapes.count,
+              v.dims.count,  v.symbol_entries.count, v.symbol_chars.count, v.names.count,
+              v.texts.count, v.chars.count,          v.regions.count};
+  m.first_fault = g.data().first_fault;
+  m.complete = fits(m.counts, usual_room);
+  if (m.complete) fill(m.tables, v);
+  return m;
 }
 
 // A variable of its own, because a local of define() would be evaluated again within define's evaluation.
 template <class F>
-inline constexpr measured measured_of = measure(F{});
-
-template <class T>
-constexpr void copy_table(T* to, const vec<T>& from) {
-  for (int i = 0; i < from.count; ++i) to[i] = from.data[i];
-}
+inline constexpr auto built = build_roomy(F{});
 
 template <model_counts C, class F>
 constexpr model<C> freeze(const F& build) {
-  graph g;
-  build(g);
-  const graph_data& d = g.data();
   model<C> m{};
-  copy_table(m.nodes_, d.nodes);
-  copy_table(m.origins_, d.origins);
-  copy_table(m.edges_, d.edges);
-  copy_table(m.words_, d.words);
-  copy_table(m.shapes_, d.shapes);
-  copy_table(m.dims_, d.dims);
-  copy_table(m.symbols_, d.symbols.entries());
-  copy_table(m.symbol_chars_, d.symbols.chars());
-  copy_table(m.names_, d.names);
-  copy_table(m.texts_, d.texts);
-  copy_table(m.chars_, d.chars);
-  copy_table(m.regions_, d.regions);
+  if constexpr (built<F>.complete) {
+    fill(m, built<F>.view());
+  } else {
+    graph g;
+    build(g);
+    fill(m, g.view());
+  }
   return m;
 }
 
 }  // namespace detail
 
-// build is a lambda without captures: void(fg::graph&). It runs twice: once to count, once to fill.
+// build is a lambda without captures: void(fg::graph&). It runs once, or, for a very large model, a second time when
+// its size is known.
 template <class F>
 consteval auto define(F build) {
-  constexpr const detail::measured& m = detail::measured_of<F>;
-  if constexpr (m.first_fault.why != problem::none) {
-    detail::mistake<m.first_fault.why, named<detail::to_fixed<m.first_fault.subject.size()>(m.first_fault.subject)>,
-                    at_line<m.first_fault.line>>();
+  constexpr const fault& wrong = detail::built<F>.first_fault;
+  if constexpr (wrong.why != problem::none) {
+    detail::mistake<wrong.why, named<detail::to_fixed<wrong.subject.size()>(wrong.subject)>, at_line<wrong.line>>();
     return model<model_counts{}>{};
   } else {
-    return detail::freeze<m.counts>(build);
+    return detail::freeze<detail::built<F>.counts>(build);
   }
 }
 

@@ -24,7 +24,7 @@ class graph_data {
  public:
   constexpr graph_data() {
     texts.push({});
-    regions.push({});
+    regions.push({-1, 0, 0, 0});
     intern_shape(extents{});
   }
 
@@ -42,7 +42,7 @@ class graph_data {
   fault first_fault;
 
   // What the next node gets.
-  source where;
+  source where{"", 0};
   int scope = 0;
   int device = 0;
   int current_region = 0;
@@ -112,10 +112,12 @@ class graph_data {
                        .attrs = n_attrs > 0 ? words.append(attr_words, n_attrs) : words.count,
                        .shape = shape,
                        .region = current_region,
+                       .first_region = 0,
                        .device = device,
                        .n_attrs = n_attrs,
                        .n_inputs = static_cast<std::uint16_t>(n_in),
                        .n_control = static_cast<std::uint16_t>(pending_controls_.count),
+                       .n_regions = 0,
                        .outputs = type != dtype::none,
                        .type = type});
   }
@@ -130,10 +132,8 @@ class graph_data {
   // and nodes, and close_region with its results; the owner is appended last, by append_owner, which gives it one
   // extra input for each value that its regions captured.
   constexpr int reserve_regions(int n) {
-    region r;
-    r.parent = current_region;
     const int first = regions.size();
-    for (int i = 0; i < n; ++i) regions.push(r);
+    for (int i = 0; i < n; ++i) regions.push({-1, current_region, 0, 0});
     return first;
   }
   constexpr void enter_region(int r) { current_region = r; }

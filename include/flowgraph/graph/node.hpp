@@ -12,37 +12,39 @@
 
 namespace flowgraph {
 
+// None of these tables' rows has default values: arrays of them with room to spare cost the constant evaluator nothing.
+
 // A node has one value, or none (an operation), or several: then it is followed by one `output` node for each,
 // and those are what other nodes read.
 struct node {
-  const op_def* op = nullptr;
-  int inputs = 0;  // first of n_inputs data edges, then n_control control edges
-  int attrs = 0;   // first of n_attrs words
-  int shape = 0;
-  int region = 0;        // the region it belongs to; 0 is the graph itself
-  int first_region = 0;  // first of n_regions that it owns
-  int device = 0;        // constraint, 0: none
-  int n_attrs = 0;
-  std::uint16_t n_inputs = 0;
-  std::uint16_t n_control = 0;
-  std::uint8_t n_regions = 0;
-  std::uint8_t outputs = 1;
-  dtype type = dtype::none;
+  const op_def* op;
+  int inputs;  // first of n_inputs data edges, then n_control control edges
+  int attrs;   // first of n_attrs words
+  int shape;
+  int region;        // the region it belongs to; 0 is the graph itself
+  int first_region;  // first of n_regions that it owns
+  int device;        // constraint, 0: none
+  int n_attrs;
+  std::uint16_t n_inputs;
+  std::uint16_t n_control;
+  std::uint8_t n_regions;
+  std::uint8_t outputs;
+  dtype type;
 };
 
 // A sub-graph that an op runs: a branch, a loop's body. Its nodes read only each other; what comes from outside
 // enters through `argument` nodes, each standing for one input of the owner. Its nodes stand before the owner.
 struct region {
-  int owner = -1;
-  int parent = 0;
-  int results = 0;  // first of n_results edges
-  int n_results = 0;
+  int owner;
+  int parent;
+  int results;  // first of n_results edges
+  int n_results;
 };
 
 // The user's line that made a node.
 struct source {
-  const char* file = "";
-  int line = 0;
+  const char* file;
+  int line;
 };
 
 // As a defaulted last parameter, `caller where = {}`: the line of the call.
@@ -52,25 +54,25 @@ struct caller : source {
 
 struct origin {
   source where;
-  int scope = 0;  // text id, 0: none
+  int scope;  // text id, 0: none
 };
 
 // A range of the graph's characters.
 struct text_range {
-  int begin = 0;
-  int length = 0;
+  int begin;
+  int length;
 };
 
 struct name_entry {
-  int node = 0;
+  int node;
   text_range text;
-  std::uint64_t hash = 0;
+  std::uint64_t hash;
 };
 
 struct shape_entry {
-  int dims = 0;  // first of rank extents
-  int rank = 0;
-  std::uint64_t hash = 0;
+  int dims;  // first of rank extents
+  int rank;
+  std::uint64_t hash;
 };
 
 // Reads a graph, wherever its tables live: in a graph being built or in a constexpr model.

@@ -106,7 +106,7 @@ class partitioner {
     const node& x = from_.nodes[e];
     const std::int64_t out[] = {channels_, device}, in[] = {channels_, p_.device[e]};
     ++channels_;
-    node s;
+    node s{};
     s.op = &op_def_of<ops::send>;
     s.inputs = g.edges.append(&to_[e], 1);
     s.n_inputs = !control;
@@ -114,18 +114,16 @@ class partitioner {
     s.attrs = g.words.append(out, 2);
     s.n_attrs = 2;
     s.region = region;
-    s.outputs = 0;
     const int sent = push(s, p_.device[e], result.model[to_[e]]);
-    node r;
+    node r{};
     r.op = &op_def_of<ops::recv>;
     r.inputs = g.edges.append(&sent, 1);
     r.n_control = 1;
     r.attrs = g.words.append(in, 2);
     r.n_attrs = 2;
     r.region = region;
-    if (control) {
-      r.outputs = 0;
-    } else {
+    if (!control) {
+      r.outputs = 1;
       r.shape = x.shape;
       r.type = x.type;
     }

@@ -79,6 +79,7 @@ class pruner {
     y.op = &op_def_of<ops::placeholder>;
     y.shape = x.shape;
     y.device = x.device;
+    y.outputs = 1;
     y.type = x.type;
     result.model[k] = model_of(i);
     result.feeds.push(k);
