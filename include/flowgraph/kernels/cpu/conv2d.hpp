@@ -145,8 +145,9 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
   template <class T>
   static void by_columns(const kernel_args& k, const detail::conv_geometry& g, const T* x, const T* y, T* w) {
     const std::int64_t work = g.rows() * g.patch() * g.group_results;
+    constexpr std::int64_t least = 144;  // columns that make a product of some size
     const std::int64_t wanted = std::clamp<std::int64_t>(work >> 21, 1, 8);
-    const std::int64_t width = ((g.patch() + wanted - 1) / wanted + 7) / 8 * 8;
+    const std::int64_t width = std::min(g.patch(), std::max(least, ((g.patch() + wanted - 1) / wanted + 7) / 8 * 8));
     const std::int64_t blocks = width == 0 ? 0 : (g.patch() + width - 1) / width, chunk = g.chunk(width);
     parallel_for(k, blocks * g.groups, part_size(g.rows() * width * g.group_results),
                  [&](std::int64_t begin, std::int64_t end) {

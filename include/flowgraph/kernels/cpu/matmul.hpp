@@ -40,7 +40,7 @@ struct product_blocks {
   std::int64_t rows, columns;
 
   explicit product_blocks(const product_shape& s) : rows(s.m), columns(s.n) {
-    constexpr std::int64_t unit = 48;  // a multiple of the tiles that Eigen computes in registers
+    constexpr std::int64_t unit = 32;
     const std::int64_t work = s.m * s.n * s.k, most = std::min(work >> 22, 8 + (work >> 28));
     for (std::int64_t parts = 2; parts <= most && std::max(rows, columns) >= 2 * unit; parts *= 2) {
       std::int64_t& longer = rows > columns ? rows : columns;

@@ -91,7 +91,8 @@ void for_each_largest(const pool_geometry& g, const pool_window& w, const T* x, 
         const T* from = x + (u * g.width + v) * g.channels + c0;
         const auto here = static_cast<std::int32_t>(u * g.width + v - corner);
         for (std::int64_t c = 0; c < n; ++c) {
-          const bool larger = from[c] > largest[c] || (from[c] != from[c] && largest[c] == largest[c]);
+          // Without branches, so that the compiler can do several channels at once.
+          const bool larger = (from[c] > largest[c]) | ((from[c] != from[c]) & (largest[c] == largest[c]));
           largest[c] = larger ? from[c] : largest[c];
           place[c] = larger ? here : place[c];
         }
