@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -19,11 +20,12 @@ using namespace std::chrono_literals;
 namespace {
 
 std::stop_source* stopper = nullptr;
-std::atomic<bool> inside{false};
+std::atomic<bool> inside{false}, breaks{false};
 
-// Asks for the end of the step that it is part of.
+// Asks for the end of the step that it is part of, or fails.
 void stop_here(fg::array_ref<const float> x, fg::array_ref<float> y) {
   if (stopper != nullptr) stopper->request_stop();
+  if (breaks) throw std::runtime_error("broken");
   y[0] = x[0];
 }
 void linger(fg::array_ref<const float> x, fg::array_ref<float> y) {
@@ -80,6 +82,21 @@ TEST_CASE("a stopped step ends between instructions, says where, and keeps the u
     s.run<"last">(fg::feed<"x">(3.0f));
     CHECK(s.get<"before">() == 2);
     CHECK(s.get<"after">() == 6);
+  }
+}
+
+TEST_CASE("a step that fails keeps the updates that were made, and makes no more") {
+  for (const auto updates : {fg::update_policy::consistent, fg::update_policy::overlapping}) {
+    for (const auto inter_op : {fg::inter_op_policy::serial, fg::inter_op_policy::parallel}) {
+      fg::session<stoppable> s({.threads = 2, .inter_op = inter_op, .updates = updates});
+      breaks = true;
+      CHECK_THROWS_AS(s.run<"last">(fg::feed<"x">(3.0f)), fg::execution_error);
+      breaks = false;
+      CHECK(s.get<"before">() == 1);
+      CHECK(s.get<"after">() == 0);
+      s.run<"last">(fg::feed<"x">(3.0f));
+      CHECK(s.get<"after">() == 6);
+    }
   }
 }
 
