@@ -55,6 +55,33 @@ TEST_CASE("a model trains alike with every provider and number of threads") {
   }
 }
 
+TEST_CASE("a filter that a provider keeps in its own layout is followed when it changes") {
+  const std::vector<float> x(4 * 16 * 16 * 16, 0.5f);
+  const std::vector<std::int64_t> y{1, 2, 3, 4};
+  std::vector<float> filter(3 * 3 * 16 * 32);
+  for (std::size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<float>(i % 13) / 100;
+  const auto history = [&](fg::kernels k) {
+    fg::session<model> s({.threads = 1, .seed = 5, .kernels = k});
+    const auto loss = [&] { return s.run<"loss">(fg::feed<"x">(x), fg::feed<"y">(y)); };
+    std::vector<float> all{loss(), loss()};
+    s.set<"f">(filter);
+    all.push_back(loss());
+    s.run<"train">(fg::feed<"x">(x), fg::feed<"y">(y));
+    all.push_back(loss());
+    s.initialize(6);
+    all.push_back(loss());
+    all.push_back(loss());
+    return all;
+  };
+  const auto expected = history(fg::kernels::eigen), made = history(fg::kernels::automatic);
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(made[i] == doctest::Approx(expected[i]).epsilon(1e-4));
+  CHECK(made[0] == made[1]);
+  CHECK(made[1] != made[2]);
+  CHECK(made[2] != made[3]);
+  CHECK(made[3] != made[4]);
+  CHECK(made[4] == made[5]);
+}
+
 TEST_CASE("the plan of a step says whose kernel computes each node") {
   const std::vector<float> x(4 * 16 * 16 * 16);
   const std::vector<std::int64_t> y(4);

@@ -14,6 +14,8 @@ struct array_view {
   const std::int64_t* dims = nullptr;
   int rank = 0;
   dtype type = dtype::none;
+  // Of what a step reads and does not change: counts how often others have changed it. Null: changes with every step.
+  const std::uint64_t* version = nullptr;
 
   std::int64_t dim(int i) const { return dims[i]; }
   // From the back: last(0) is the innermost extent.

@@ -25,6 +25,7 @@ struct variable_state {
   std::int64_t size = 1;
   aligned_buffer<std::byte> data;
   variable_lock lock;
+  std::uint64_t version = 0;  // counts who held it to change it
 
   std::size_t bytes() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(size_of(type)); }
 };
@@ -56,7 +57,10 @@ class variable_hold {
 
  private:
   void release() {
-    for (const variable_access& a : held_) a.variable->lock.unlock(room_, a.writes);
+    for (const variable_access& a : held_) {
+      if (a.writes) ++a.variable->version;
+      a.variable->lock.unlock(room_, a.writes);
+    }
   }
 
   waiting_room& room_;

@@ -111,9 +111,14 @@ class workspace {
       case storage::slot:
         in_slots_.push_back({&v, o.index});
         break;
-      case storage::variable:
-        v.data = variables.of_node(p.variables[o.index].node).data.get();
+      case storage::variable: {
+        const variable_use& use = p.variables[o.index];
+        const variable_state& state = variables.of_node(use.node);
+        v.data = state.data.get();
+        // Without locks nobody counts.
+        if (!use.written && options_.updates != update_policy::lock_free) v.version = &state.version;
         break;
+      }
       case storage::feed:
         fed_.push_back({&v, o.index});
         break;

@@ -52,9 +52,10 @@ class convolution final : public prepared_kernel {
     const unsigned images = direction_ == direction::filter ? 0x003 : 0x101;
     with_channels_last<float>(k, layout_, images, [&](const array_view* in, const array_view& out) {
       if (direction_ == direction::filter) return run_filter(k, in[0].as<float>(), in[1].as<float>());
-      {
+      if (in[1].version == nullptr || filter_version_ != *in[1].version) {
         const on_this_thread alone;
         copy_filter(in[1].as<float>(), true);
+        filter_version_ = in[1].version == nullptr ? none : *in[1].version;
       }
       const bool forward = direction_ == direction::forward;
       float *const x = (forward ? *in : out).as<float>(), *const y = (forward ? out : *in).as<float>();
@@ -66,6 +67,8 @@ class convolution final : public prepared_kernel {
   }
 
  private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
   // A primitive, and the pieces of one shape that it computes.
   struct shape_primitive {
     conv_piece shape;
@@ -115,10 +118,10 @@ class convolution final : public prepared_kernel {
       }
       use_.push_back(static_cast<std::size_t>(found - primitives_.begin()));
       arguments& a = arguments_.emplace_back();
-      make_memory(a.x, found->x);
-      make_memory(a.y, found->y);
-      make_memory(a.w, filter_);
-      make_memory(a.scratchpad, found->scratchpad);
+      a.x = make_memory(found->x);
+      a.y = make_memory(found->y);
+      a.w = make_memory(filter_);
+      a.scratchpad = make_memory(found->scratchpad);
     }
     const std::int64_t filters = direction_ == direction::filter ? groups() : 1;
     filter_lines_ = lines_of(filter_);
@@ -126,29 +129,15 @@ class convolution final : public prepared_kernel {
     // Once: oneDNN writes zeros behind channels that do not fill a block, which threads must not do to one another.
     if (direction_ != direction::filter)
       for (const arguments& a : arguments_) set(a.w, filter_data());
-    make_memory(plain_filter_memory_, plain_filter_);
-    make_memory(filter_memory_, filter_);
+    plain_filter_memory_ = make_memory(plain_filter_);
+    filter_memory_ = make_memory(filter_);
     const bool reads = direction_ != direction::filter;
     primitive_description d;
     check(dnnl_reorder_primitive_desc_create(d.out(), reads ? &plain_filter_ : &filter_, the_engine(),
-                                             reads ? &filter_ : &plain_filter_, the_engine(), user_scratchpad().get()),
+                                             reads ? &filter_ : &plain_filter_, the_engine(), user_scratchpad()),
           "dnnl_reorder_primitive_desc_create");
     check(dnnl_primitive_create(reorder_.out(), d.get()), "dnnl_primitive_create");
     return true;
-  }
-
-  static const attributes& user_scratchpad() {
-    static const attributes a = [] {
-      attributes made;
-      check(dnnl_primitive_attr_create(made.out()), "dnnl_primitive_attr_create");
-      check(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user),
-            "dnnl_primitive_attr_set_scratchpad_mode");
-      return made;
-    }();
-    return a;
-  }
-  static void make_memory(memory_object& m, const dnnl_memory_desc_t& d) {
-    check(dnnl_memory_create(m.out(), &d, the_engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
   }
 
   // The first one decides how filters are laid out for all.
@@ -170,7 +159,7 @@ class convolution final : public prepared_kernel {
                                                    &filter_, nullptr, &made.y, strides, dilations, before, after);
     primitive_description forward, backward;
     if (ok == dnnl_success)
-      ok = dnnl_primitive_desc_create(forward.out(), &d, user_scratchpad().get(), the_engine(), nullptr);
+      ok = dnnl_primitive_desc_create(forward.out(), &d, user_scratchpad(), the_engine(), nullptr);
     if (ok == dnnl_success && direction_ != direction::forward) {
       ok = direction_ == direction::input
                ? dnnl_dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &made.x, &filter_,
@@ -179,7 +168,7 @@ class convolution final : public prepared_kernel {
                                                                      nullptr, &made.y, strides, dilations, before,
                                                                      after);
       if (ok == dnnl_success)
-        ok = dnnl_primitive_desc_create(backward.out(), &d, user_scratchpad().get(), the_engine(), forward.get());
+        ok = dnnl_primitive_desc_create(backward.out(), &d, user_scratchpad(), the_engine(), forward.get());
     }
     if (ok != dnnl_success) return false;  // out of what oneDNN implements
     const primitive_description& chosen = direction_ == direction::forward ? forward : backward;
@@ -204,9 +193,6 @@ class convolution final : public prepared_kernel {
   }
   float* filter_data(std::int64_t group = 0) const {
     return reinterpret_cast<float*>(filter_buffer_.get() + group * filter_lines_);
-  }
-  static void set(const memory_object& m, void* data) {
-    check(dnnl_memory_set_data_handle(m.get(), data), "dnnl_memory_set_data_handle");
   }
 
   // x, y: of all images. filter: where its gradient goes.
@@ -279,6 +265,7 @@ class convolution final : public prepared_kernel {
   primitive reorder_;
   std::unique_ptr<cache_line[]> filter_buffer_;
   std::int64_t filter_lines_ = 0;
+  std::uint64_t filter_version_ = none;  // of the filter that was copied
 };
 
 }  // namespace flowgraph::detail::onednn

@@ -112,6 +112,28 @@ inline dnnl_stream_t this_stream() {
   return s.get();
 }
 
+// Scratch memory is the caller's: oneDNN would allocate it for every call.
+inline const_dnnl_primitive_attr_t user_scratchpad() {
+  static const attributes a = [] {
+    attributes made;
+    check(dnnl_primitive_attr_create(made.out()), "dnnl_primitive_attr_create");
+    check(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user),
+          "dnnl_primitive_attr_set_scratchpad_mode");
+    return made;
+  }();
+  return a.get();
+}
+
+// An argument without an address, which set gives it.
+inline memory_object make_memory(const dnnl_memory_desc_t& d) {
+  memory_object m;
+  check(dnnl_memory_create(m.out(), &d, the_engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
+  return m;
+}
+inline void set(const memory_object& m, void* data) {
+  check(dnnl_memory_set_data_handle(m.get(), data), "dnnl_memory_set_data_handle");
+}
+
 // Memory as oneDNN likes it aligned.
 struct alignas(64) cache_line {
   std::byte bytes[64];

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <flowgraph/kernels/provider.hpp>
+#include "by_rows.hpp"
 #include "convolution.hpp"
 #include "matmul.hpp"
 
@@ -28,6 +29,11 @@ std::unique_ptr<prepared_kernel> prepare(const op_def& op, const kernel_args& k,
   if (op.id == ops::conv2d::id) return convolution::make(direction::forward, k, Everywhere);
   if (op.id == ops::conv2d_input_gradient::id) return convolution::make(direction::input, k, Everywhere);
   if (op.id == ops::conv2d_filter_gradient::id) return convolution::make(direction::filter, k, Everywhere);
+  if (!Everywhere && k.in[0].size() < 1 << 14) return nullptr;
+  if (op.id == ops::softmax::id) return make_softmax(k, false);
+  if (op.id == ops::log_softmax::id) return make_softmax(k, true);
+  if (op.id == ops::avg_pool::id) return make_avg_pool(k, false);
+  if (op.id == ops::avg_pool_gradient::id) return make_avg_pool(k, true);
   return nullptr;
 }
 

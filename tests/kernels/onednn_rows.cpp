@@ -1,0 +1,58 @@
+// oneDNN's softmax and mean pooling beside the library's own kernels, which the goldens hold, at sizes that are cut.
+#if FLOWGRAPH_ONEDNN
+#include <flowgraph/kernels/cpu/pool.hpp>
+#include <flowgraph/kernels/cpu/softmax.hpp>
+#include <flowgraph/kernels/onednn/provider.hpp>
+
+#include <doctest/doctest.h>
+
+#include "support/run_kernel.hpp"
+
+namespace {
+
+using namespace flowgraph;
+using flowgraph::detail::onednn::everywhere, flowgraph::detail::onednn::where_faster;
+using flowgraph::testing::host_array;
+
+host_array<float> spread(std::vector<std::int64_t> dims) {
+  host_array<float> a(std::move(dims));
+  unsigned x = 1;
+  for (float& v : a.values) v = static_cast<float>((x = x * 1664525 + 1013904223) >> 8) / (1 << 22) - 2;
+  return a;
+}
+
+template <class Op, class Attrs>
+void check_beside_own(const Attrs& attributes, std::vector<std::int64_t> result, host_array<float> in) {
+  host_array<float> made(result);
+  testing::run_prepared<Op>(everywhere, attributes, made, in);
+  const auto own = testing::run_kernel<Op, float>(attributes, result, in);
+  float worst = 0;
+  for (std::size_t i = 0; i < own.values.size(); ++i)
+    worst = std::max(worst, std::abs(made.values[i] - own.values[i]) / (1 + std::abs(own.values[i])));
+  CHECK(worst < 5e-6f);
+}
+
+}  // namespace
+
+TEST_CASE("oneDNN: softmax of many rows, and of what remains") {
+  for (const std::int64_t n : {1, 7, 64, 1001}) {
+    check_beside_own<ops::softmax>(ops::axis_attrs{1}, {133, n}, spread({133, n}));
+    check_beside_own<ops::log_softmax>(ops::axis_attrs{2}, {7, 19, n}, spread({7, 19, n}));
+  }
+}
+
+TEST_CASE("oneDNN: mean pooling of many images, and of what remains") {
+  const pool overlapping{.window = {3, 3}, .stride = {2, 2}, .padding = same}, plain{};
+  check_beside_own<ops::avg_pool>(overlapping, {11, 10, 9, 40}, spread({11, 20, 17, 40}));
+  check_beside_own<ops::avg_pool>(plain, {3, 5, 6, 3}, spread({3, 11, 12, 3}));
+  check_beside_own<ops::avg_pool_gradient>(overlapping, {11, 20, 17, 40}, spread({11, 10, 9, 40}));
+  check_beside_own<ops::avg_pool_gradient>(plain, {3, 11, 12, 3}, spread({3, 5, 6, 3}));
+}
+
+TEST_CASE("oneDNN: what it is slow at is left to the library's own kernels") {
+  CHECK_FALSE(testing::prepares<ops::softmax, float>(everywhere, ops::axis_attrs{0}, {64, 512}, {{64, 512}}));
+  CHECK_FALSE(testing::prepares<ops::softmax, float>(where_faster, ops::axis_attrs{1}, {8, 10}, {{8, 10}}));
+  CHECK(testing::prepares<ops::softmax, float>(where_faster, ops::axis_attrs{1}, {64, 512}, {{64, 512}}));
+  CHECK_FALSE(testing::prepares<ops::max_pool, float>(everywhere, pool{}, {8, 28, 28, 64}, {{8, 56, 56, 64}}));
+}
+#endif
