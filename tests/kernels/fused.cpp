@@ -1,5 +1,6 @@
 // Tile programs against the same arithmetic done element by element, over shapes that cross tiles in every way.
 #include <flowgraph/kernels/cpu/fused.hpp>
+#include <flowgraph/kernels/region.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -48,10 +49,9 @@ struct array {
 // (a + b) * c
 fg::tile_program three_operands() {
   fg::tile_program p;
-  p.n_operands = 3;
   p.n_steps = 2;
-  p.steps[0] = {tile_of<fg::ops::add, float>(), {-1, -2}, 2, -1};
-  p.steps[1] = {tile_of<fg::ops::mul, float>(), {0, -3}, 2, -1};
+  p.code[0] = {tile_of<fg::ops::add, float>(), {-1, -2}, 2, -1};
+  p.code[1] = {tile_of<fg::ops::mul, float>(), {0, -3}, 2, -1};
   p.assign_tiles(4);
   return p;
 }
@@ -60,7 +60,8 @@ void run(const fg::tile_program& p, const fg::array_view* in, const fg::array_vi
   fg::kernel_args k;
   k.in = in;
   k.out = &out;
-  fg::run_program(p, k);
+  k.region = &p;
+  fg::run_region(k);
 }
 
 }  // namespace
@@ -98,10 +99,9 @@ TEST_CASE("a result may take the place of an operand") {
 TEST_CASE("long programs reuse their tiles") {
   // x, x + x, ... each step reads the two before it: y_k = y_(k-1) + y_(k-2).
   fg::tile_program p;
-  p.n_operands = 1;
   p.n_steps = fg::max_program_steps;
   for (int s = 0; s < p.n_steps; ++s)
-    p.steps[s] = {tile_of<fg::ops::add, float>(), {s > 0 ? s - 1 : -1, s > 1 ? s - 2 : -1}, 2, -1};
+    p.code[s] = {tile_of<fg::ops::add, float>(), {s > 0 ? s - 1 : -1, s > 1 ? s - 2 : -1}, 2, -1};
   p.assign_tiles(4);
   CHECK(p.tiles <= 3);
   array x({3000}), y({3000});
@@ -119,11 +119,10 @@ TEST_CASE("long programs reuse their tiles") {
 TEST_CASE("types may change on the way, and the widest decides a tile") {
   // cast<double>(select(x > 5, x, 0))
   fg::tile_program p;
-  p.n_operands = 3;
   p.n_steps = 3;
-  p.steps[0] = {tile_of<fg::ops::greater, float>(), {-1, -2}, 2, -1};
-  p.steps[1] = {tile_of<fg::ops::select, float>(), {0, -1, -3}, 3, -1};
-  p.steps[2] = {&fg::detail::cast_tile<double, float>, {1}, 1, -1};
+  p.code[0] = {tile_of<fg::ops::greater, float>(), {-1, -2}, 2, -1};
+  p.code[1] = {tile_of<fg::ops::select, float>(), {0, -1, -3}, 3, -1};
+  p.code[2] = {&fg::detail::cast_tile<double, float>, {1}, 1, -1};
   p.assign_tiles(8);
   CHECK(p.elements == 512);
   array x({700}), five({}), zero({});
@@ -188,4 +187,18 @@ TEST_CASE("NaN passes through maximum, minimum, relu and sign") {
     CHECK(std::isnan(y[0]));
     CHECK_FALSE(std::isnan(y[1]));
   }
+}
+
+TEST_CASE_TEMPLATE("every type is repeated to a larger shape", T, bool, std::int8_t, std::uint8_t, std::int32_t,
+                   std::int64_t, fg::half, fg::bfloat16, float, double) {
+  fg::tile_program p;
+  p.n_steps = 1;
+  p.code[0] = {tile_of<fg::ops::broadcast_to, T>(), {-1}, 1, -1};
+  p.assign_tiles(sizeof(T));
+  const std::int64_t from[] = {2, 3}, to[] = {2, 2, 3};
+  T x[6], y[12];
+  for (int i = 0; i < 6; ++i) x[i] = static_cast<T>(static_cast<float>(i));
+  const fg::array_view in[] = {{x, from, 2, fg::detail::dtype_of<T>}};
+  run(p, in, {y, to, 3, fg::detail::dtype_of<T>});
+  for (int i = 0; i < 12; ++i) CHECK(static_cast<float>(y[i]) == static_cast<float>(x[i % 6]));
 }

@@ -53,7 +53,7 @@ class generator {
   void grow(int depth) {
     if (devices_ && pick(3) == 0) g_.device = pick(2) == 0 ? 0 : g_.intern_text("/cpu:" + std::to_string(pick(3)));
     const fg::ref x = any();
-    switch (pick(depth == 0 ? 15 : 10)) {
+    switch (pick(depth == 0 ? 16 : 11)) {
       case 0:
         return add(-x);
       case 1:
@@ -81,22 +81,24 @@ class generator {
         return;
       case 9:
         return add(fg::emit<test_ops::note>(x));
-      case 10: {
+      case 10:
+        return add(fg::emit<test_ops::refine>(x, any()));
+      case 11: {
         const int both = fg::emit<test_ops::halves>(x).id;
         add({&g_, both + 1});
         if (pick(2) == 0) add({&g_, both + 2});
         return;
       }
-      case 11:
+      case 12:
         if (updates_.empty()) return;
         g_.push_control(updates_[static_cast<std::size_t>(pick(static_cast<int>(updates_.size())))]);
         grow(depth);
         return g_.pop_controls(1);
-      case 12:
+      case 13:
         if (updates_.size() < 2) return;
         updates_.push_back(ops::append_group(g_, updates_.data(), static_cast<int>(updates_.size())));
         return;
-      case 13:
+      case 14:
         return add(in_regions([&] {
           return test_ops::choice(
               x, [&] { return body(x); }, [&] { return body(x); });

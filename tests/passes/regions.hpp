@@ -39,6 +39,12 @@ struct note : fg::op<note, "note"> {
   static constexpr void infer(fg::inference& f) { f.out(f.in(0), f.type(0)); }
 };
 
+// Of the first operand's shape, by kernels that go on with their result.
+struct refine : fg::op<refine, "refine"> {
+  static constexpr fg::trait traits = fg::trait::finishes;
+  static constexpr void infer(fg::inference& f) { f.out(f.in(0), f.type(0)); }
+};
+
 constexpr fg::ref placeholder(fg::graph_data& g, const fg::extents& e, fg::dtype type = fg::dtype::float32) {
   return {&g, g.append(fg::op_def_of<fg::ops::placeholder>, g.intern_shape(e), type, nullptr, 0)};
 }

@@ -35,6 +35,10 @@ constexpr int steps(const Build& build) {
   return program == 0 ? 1 : p.programs[program].n_steps;
 }
 
+constexpr fg::ref product(fg::ref x, fg::ref w) {
+  return fg::emit<fg::ops::matmul>(fg::ops::matmul::attrs{0, 0}, x, w);
+}
+
 // fuse ------------------------------------------------------------------------------------------------------------
 
 static_assert(steps([](auto& g) { return -placeholder(g, shape(4)); }) == 1);
@@ -93,6 +97,63 @@ static_assert([] {
          p.regions[1].count == 1 && p.regions[2].count == 0 && p.regions[1].owner == 1;
 }());
 
+// With an op beside them: what follows a product runs with it, on its result.
+static_assert([] {
+  const fg::plan_data p = planned([](auto& g) {
+    const fg::ref x = placeholder(g, shape(4, 4)), w = variable(g, shape(4, 4)), b = variable(g, shape(4));
+    return fg::emit<fg::ops::relu>(product(x, w) + b) + x;
+  });
+  const fg::instruction& i = p.instructions[0];
+  const fg::program& after = p.programs[i.program];
+  return p.instructions.size() == 1 && i.op->id == fg::ops::matmul::id && i.n_operands == 3 && i.n_attrs == 2 &&
+         after.role == fg::program_role::after && after.n_steps == 3 && after.own == 2 && after.value == 3 &&
+         p.registers[0] == -1 - 3 && p.registers[1] == -1 - 2 && p.registers[2] == 0 && p.registers[3] == 1 &&
+         p.registers[4] == -1;
+}());
+// ... but only one of two, not where its result has another reader or type, and not where what it reads changes first.
+static_assert(instructions([](auto& g) {
+                const fg::ref x = placeholder(g, shape(4, 4));
+                return product(x, x) + product(x, -x);
+              }) == 3);
+static_assert(instructions([](auto& g) {
+                const fg::ref x = placeholder(g, shape(4, 4)), y = product(x, x);
+                return product(-y, y);
+              }) == 3);
+static_assert(instructions([](auto& g) {
+                const fg::ref x = placeholder(g, shape(4, 4));
+                return fg::emit<fg::ops::isnan>(product(x, x));
+              }) == 2);
+static_assert(instructions([](auto& g) {
+                const fg::ref w = variable(g, shape(4, 4)), y = product(w, w);
+                g.push_control(fg::emit<fg::ops::assign>(w, placeholder(g, shape(4, 4))).id);
+                const fg::ref z = y + w;
+                g.pop_controls(1);
+                return z;
+              }) == 3);
+// What a reduction or an update reads runs with it.
+static_assert([] {
+  const fg::plan_data p = planned([](auto& g) {
+    const fg::ref x = placeholder(g, shape(4, 4)), row = placeholder(g, shape(4));
+    return fg::emit<fg::ops::reduce_sum>({2, 0}, fg::emit<fg::ops::square>(x - row));
+  });
+  const fg::instruction& i = p.instructions[0];
+  const fg::program& before = p.programs[i.program];
+  const fg::operand* o = p.operands.data + i.operands;
+  return p.instructions.size() == 1 && i.op->id == fg::ops::reduce_sum::id && i.n_operands == 3 && i.n_outputs == 1 &&
+         before.role == fg::program_role::before && before.own == 1 && before.value == 0 && before.n_steps == 2 &&
+         o[0].where == fg::storage::none && o[0].shape == o[1].shape && p.registers[0] == -2 && p.registers[1] == -3 &&
+         p.slots.size() == 1;
+}());
+static_assert([] {
+  const fg::plan_data p = planned([](auto& g) {
+    const fg::ref w = variable(g, shape(4));
+    return fg::emit<fg::ops::assign_sub>(w, (w - placeholder(g, shape(4))) * 0.5);
+  });
+  const fg::instruction& i = p.instructions[0];
+  return p.instructions.size() == 1 && i.op->id == fg::ops::assign_sub::id && i.n_operands == 4 && i.n_outputs == 0 &&
+         p.programs[i.program].value == 1 && p.registers[0] == -1 && p.slots.size() == 0;
+}());
+
 // order -----------------------------------------------------------------------------------------------------------
 
 // Updates run as soon as their operands are there, not where the optimizer wrote them.
@@ -105,12 +166,11 @@ constexpr bool updates_come_early() {
     const int both[] = {ua.id, ub.id};
     return fg::ref{&g, fg::ops::append_group(g, both, 2)};
   });
-  const std::uint64_t expected[] = {fg::ops::matmul::id, fg::ops::mul::id, fg::ops::assign_sub::id,
-                                    fg::ops::matmul::id, fg::ops::mul::id, fg::ops::assign_sub::id,
-                                    fg::ops::group::id};
-  for (int i = 0; i < 7; ++i)
+  const std::uint64_t expected[] = {fg::ops::matmul::id, fg::ops::assign_sub::id, fg::ops::matmul::id,
+                                    fg::ops::assign_sub::id, fg::ops::group::id};
+  for (int i = 0; i < 5; ++i)
     if (p.instructions[i].op->id != expected[i]) return false;
-  return p.instructions.size() == 7 && p.slots.size() == 1;  // so one gradient's memory serves both
+  return p.instructions.size() == 5 && p.slots.size() == 1;  // so one gradient's memory serves both
 }
 static_assert(updates_come_early());
 
@@ -137,10 +197,6 @@ constexpr std::int64_t bytes(const Build& build, std::int64_t batch = 1) {
   const fg::binding b{"batch", batch};
   return fg::peak_bytes(p.view(), {&b, 1});
 }
-constexpr fg::ref product(fg::ref x, fg::ref w) {
-  return fg::emit<fg::ops::matmul>(fg::ops::matmul::attrs{0, 0}, x, w);
-}
-
 // A chain of products needs two slots, however long it is.
 static_assert(bytes(
                   [](auto& g) {
@@ -175,8 +231,8 @@ static_assert([] {
     const fg::ref c = constant(g, shape(4, 4), 1), x = placeholder(g, shape(4, 4));
     return product(fg::emit<fg::ops::exp>(x), c) + c;
   });
-  return p.instructions.size() == 4 && p.instructions[1].op->id == fg::ops::constant::id &&
-         p.operands[p.instructions[3].operands + 1].where == fg::storage::constant;
+  return p.instructions.size() == 3 && p.instructions[1].op->id == fg::ops::constant::id &&
+         p.instructions[2].n_operands == 2 && p.operands[p.instructions[2].operands + 1].where == fg::storage::slot;
 }());
 // A free slot of nearly the right size is taken, and grows if it must.
 static_assert(bytes([](auto& g) {

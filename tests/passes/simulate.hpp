@@ -195,21 +195,33 @@ class plan_run {
     if (left != 0) throw std::logic_error("instructions wait for each other");
   }
 
+  value run_program(const fg::instruction& x, std::vector<value> in) {
+    const fg::program& p = p_.programs[x.program];
+    std::vector<value> own(in.begin(), in.begin() + p.own), steps;
+    if (p.role == fg::program_role::after) in.push_back(compute(*x.op, own, p_.attrs(x)));
+    for (const fg::program_step& s : p_.steps_of(p)) {
+      std::vector<value> operands;
+      for (int k = 0; k < s.n_inputs; ++k) {
+        const int r = p_.registers[s.inputs + k];
+        operands.push_back(r >= 0 ? steps[static_cast<std::size_t>(r)] : in[static_cast<std::size_t>(-1 - r)]);
+      }
+      steps.push_back(compute(*s.op, operands, {p_.words.data + s.attrs, s.n_attrs}));
+    }
+    if (p.role != fg::program_role::before) return steps.back();
+    own[static_cast<std::size_t>(p.value)] = steps.back();
+    return compute(*x.op, own, p_.attrs(x));
+  }
+
   void execute(const fg::instruction& x) {
     std::vector<value> in;
     for (const fg::operand& o : p_.inputs(x)) in.push_back(read(o));
     const auto out = p_.outputs(x);
     if (x.program != 0) {
-      std::vector<value> steps;
-      for (const fg::program_step& s : p_.steps_of(p_.programs[x.program])) {
-        std::vector<value> operands;
-        for (int k = 0; k < s.n_inputs; ++k) {
-          const int r = p_.registers[s.inputs + k];
-          operands.push_back(r >= 0 ? steps[static_cast<std::size_t>(r)] : in[static_cast<std::size_t>(-1 - r)]);
-        }
-        steps.push_back(compute(*s.op, operands, {p_.words.data + s.attrs, s.n_attrs}));
-      }
-      write(out[0], steps.back());
+      const value v = run_program(x, in);
+      if (x.op->is(fg::trait::writes_operand))
+        variables_[static_cast<std::size_t>(p_.inputs(x)[0].index)] = v;
+      else
+        write(out[0], v);
     } else if (x.op->id == fg::ops::send::id) {
       channels_[p_.attrs(x)[0]] = in.empty() ? 0 : in[0];
     } else if (x.op->id == fg::ops::recv::id) {

@@ -35,7 +35,12 @@ enum class trait : std::uint32_t {
   has_gradient = 4096,
   has_simplify = 8192,
   has_fold = 16384,
-  has_flops = 32768
+  has_flops = 32768,
+  has_function = 65536,  // element-wise by one scalar function
+  // How an op may share an instruction with the element-wise nodes beside it.
+  finishes = 131072,      // its kernels go on with its result, part by part: kernel_args::finish
+  absorbs = 262144,       // its kernels read the last operand once, in parts that may be computed just then
+  reads_extents = 524288  // and no elements: its operand need not be there
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -102,6 +107,7 @@ consteval op_def define_op() {
   if constexpr (requires(const double* x) { Op::fold(x); }) d.fold = &Op::fold, d.traits = d.traits | trait::has_fold;
   if constexpr (requires(const cost_query& q) { Op::flops(q); })
     d.flops = &Op::flops, d.traits = d.traits | trait::has_flops;
+  if constexpr (requires { typename Op::function; }) d.traits = d.traits | trait::has_function;
   if constexpr (requires(const kernel_args& k) { Op::run(k); }) d.kernel = &Op::run;
   return d;
 }

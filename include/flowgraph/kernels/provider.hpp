@@ -21,10 +21,13 @@ class prepared_kernel {
   virtual ~prepared_kernel() = default;
   // The same types, extents and attributes as when it was prepared; addresses may differ.
   virtual void run(const kernel_args& k) = 0;
+  // Does it compute k.region as well, which comes after the op? Otherwise the executor does, when it is done.
+  virtual bool finishes() const { return false; }
 };
 
 struct kernel_provider {
   std::string_view name;
+  // k.region: element-wise steps that come after the op, for a kernel that can take some of them over; null: none.
   // Null: not this op with these types, attributes and extents; the library's own kernel runs. Data pointers are not to
   // be read yet.
   std::unique_ptr<prepared_kernel> (*prepare)(const op_def& op, const kernel_args& k, int threads);

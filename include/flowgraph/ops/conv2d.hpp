@@ -34,6 +34,7 @@ constexpr std::int64_t convolve_flops(const extents& result, const extents& filt
 
 // y[n, i, j, o] = sum over u, v, c of x[n, i s + u d - padding, j s + v d - padding, c] w[u, v, c, o]
 struct conv2d : op<conv2d, "conv2d"> {
+  static constexpr trait traits = trait::finishes;
   using attrs = conv;
   static constexpr void infer(inference& f) {
     f.out(convolve_shapes(f, f.in(0), f.in(1), f.attrs<attrs>()), f.type(0));

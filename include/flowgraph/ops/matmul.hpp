@@ -19,6 +19,7 @@ constexpr ref as_matrix(ref x) {
 
 // y[..., m, n] = a[..., m, k] b[..., k, n]; with transpose_a, a is [..., k, m]; with transpose_b, b is [..., n, k].
 struct matmul : op<matmul, "matmul"> {
+  static constexpr trait traits = trait::finishes;
   struct attrs {
     std::int64_t transpose_a;
     std::int64_t transpose_b;

@@ -38,6 +38,7 @@ constexpr void infer_reduction(inference& f) { f.out(reduced(f.in(0), f.attrs<re
 
 struct reduce_sum : op<reduce_sum, "reduce_sum"> {
   using attrs = reduce_attrs;
+  static constexpr trait traits = trait::absorbs;
   static constexpr void infer(inference& f) {
     f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
     infer_reduction(f);

@@ -17,6 +17,7 @@ constexpr ref with_reduced_axes(ref value, ref operand, const reduce_attrs& a) {
 template <class Self, fixed_string Name>
 struct reduction : op<Self, Name> {
   using attrs = reduce_attrs;
+  static constexpr trait traits = trait::absorbs;
   static constexpr std::int64_t flops(const cost_query& q) { return reduce_sum::flops(q); }
 };
 

@@ -2,6 +2,7 @@
 // neighbour in gradients: what was repeated is summed, what was summed is repeated.
 #pragma once
 #include <flowgraph/graph/builder.hpp>
+#include "scalar_functions.hpp"
 
 namespace flowgraph::ops {
 
@@ -23,7 +24,10 @@ struct reshape : op<reshape, "reshape"> {
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
 };
 
+// Element-wise: operands are repeated to the shape of the result anyway.
 struct broadcast_to : op<broadcast_to, "broadcast_to"> {
+  using function = scalar::identity;
+  static constexpr trait traits = trait::elementwise;
   static constexpr void infer(inference& f) {
     const extents &from = f.in(0), &to = f.declared();
     f.require(from.rank <= to.rank, problem::broadcast_to);

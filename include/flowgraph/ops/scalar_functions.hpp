@@ -1,6 +1,6 @@
 // What each element-wise op computes, once. A function is written against a math vocabulary M and works on plain
-// scalars, on whole Eigen arrays and, being C++17 without includes, in a .cu file. Results of comparisons are
-// boolean; where a branch is needed it is m.select, which arrays can do.
+// scalars, on as many as the processor computes at once and, being C++17 without includes, in a .cu file. Results of
+// comparisons are boolean; where a branch is needed it is m.select, which all of them can do.
 #pragma once
 
 namespace flowgraph::scalar {
@@ -22,6 +22,7 @@ namespace flowgraph::scalar {
     }                                                                 \
   };
 
+FLOWGRAPH_UNARY(identity, x)
 FLOWGRAPH_UNARY(neg, -x)
 FLOWGRAPH_UNARY(abs, m.abs(x))
 FLOWGRAPH_UNARY(sign, m.sign(x))

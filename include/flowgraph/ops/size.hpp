@@ -11,7 +11,7 @@ struct size : op<size, "size"> {
   struct attrs {
     std::int64_t axes;
   };
-  static constexpr trait traits = trait::zero_gradient;
+  static constexpr trait traits = trait::zero_gradient | trait::reads_extents;
   static constexpr void infer(inference& f) { f.out({}, f.declared_type()); }
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
 };

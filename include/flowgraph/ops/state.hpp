@@ -8,7 +8,7 @@ namespace flowgraph::ops {
 template <class Self, fixed_string Name>
 struct update : op<Self, Name> {
   static constexpr bool update_of_equals = true;
-  static constexpr trait traits = trait::stateful | trait::writes_operand;
+  static constexpr trait traits = trait::stateful | trait::writes_operand | trait::absorbs;
   static constexpr void infer(inference& f) {
     f.require(f.type(0) == f.type(1) && f.in(0) == f.in(1), problem::assign_shape);
   }

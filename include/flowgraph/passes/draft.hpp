@@ -50,6 +50,9 @@ inline constexpr unsigned in_place = static_cast<unsigned>(trait::in_place);
 inline constexpr unsigned writes_operand = static_cast<unsigned>(trait::writes_operand);
 inline constexpr unsigned has_simplify = static_cast<unsigned>(trait::has_simplify);
 inline constexpr unsigned has_fold = static_cast<unsigned>(trait::has_fold);
+inline constexpr unsigned finishes = static_cast<unsigned>(trait::finishes);
+inline constexpr unsigned reads_extents = static_cast<unsigned>(trait::reads_extents);
+inline constexpr unsigned absorbs = static_cast<unsigned>(trait::absorbs);
 }  // namespace bit
 
 // Does input k of an owner enter its regions unchanged? What a loop carries does not.

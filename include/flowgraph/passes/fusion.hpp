@@ -6,12 +6,14 @@ namespace flowgraph::passes {
 
 struct fusion {
   struct group {
-    int root;   // the node whose value leaves the group: the last member
-    int first;  // member with the lowest id
-    int size;
+    int root;   // the node whose value leaves the group
+    int first;  // element-wise member with the lowest id
+    int size;   // element-wise members
+    int op;     // the member that is not element-wise: before the others, or the root behind them; -1: none
+    int shape;  // of the element-wise members
   };
   detail::vec<int> of;        // of each node: its group, 0: runs alone
-  detail::vec<int> next;      // of each member: the member behind it, in order of ids; of the root: -1
+  detail::vec<int> next;      // of each element-wise member: the one behind it, in order of ids; of the last: -1
   detail::vec<group> groups;  // [0] is unused
   int fused = 0;              // groups that have more than one member
 };

@@ -55,16 +55,19 @@ class lowering {
  private:
   static constexpr int code_bits = 6;
   static constexpr int is_operand = 1 << (code_bits - 1);
-  static_assert(max_program_steps <= is_operand && max_program_operands <= is_operand);
+  static constexpr int op_result = is_operand - 1;  // until it is known how many operands there are
+  static_assert(max_program_steps <= is_operand && max_region_operands <= op_result);
 
   constexpr void instruct(int i) {
     const node& x = g_.nodes.data[i];
     const int group = fusion_.of.data[i], first = operands_;
     if (group != 0) return instruct_group(i, group);
     const bool elementwise = static_cast<unsigned>(x.op->traits) & bit::elementwise;
+    const bool no_elements = static_cast<unsigned>(x.op->traits) & bit::reads_extents;
     operand* out = result.operands.data;
     for (const int *e = g_.edges.data + x.inputs, *end = e + x.n_inputs; e != end; ++e) {
       operand& o = out[operands_++] = at_[*e];
+      if (no_elements) o.where = storage::none, o.shape = g_.nodes.data[*e].shape;
       if (o.where == storage::constant && o.shape != 0) pass_constant(o, elementwise);
     }
     if (x.outputs == 1)
@@ -88,13 +91,30 @@ class lowering {
 
   constexpr void instruct_group(int root, int group) {
     const node& x = g_.nodes.data[root];
-    const int first = operands_;
+    const fusion::group& members = fusion_.groups.data[group];
+    const int first = operands_, first_register = result.registers.count;
     operand* out = result.operands.data;
     int* codes = codes_.data;  // of a node: the last group that read it, and the register it has there
-    const program p{result.steps.size(), fusion_.groups[group].size};
-    for (int m = fusion_.groups[group].first, step = 0; m >= 0; m = fusion_.next.data[m], ++step) {
+    program p{result.steps.count, members.size};
+    if (members.op >= 0) {
+      const node& op = g_.nodes.data[members.op];
+      const int *e = g_.edges.data + op.inputs, *end = e + op.n_inputs;
+      p.own = op.n_inputs;
+      p.role = members.op == root ? program_role::before : program_role::after;
+      if (members.op == root) --end;
+      for (; e != end; ++e) {
+        operand& o = out[operands_] = at_[*e];
+        if (o.where == storage::constant && o.shape != 0) pass_constant(o, false);
+        codes[*e] = group << code_bits | is_operand | (operands_++ - first);
+      }
+      if (members.op == root)
+        p.value = operands_ - first, out[operands_++] = {storage::none, g_.nodes.data[*e].type, 0, members.shape};
+      else
+        codes[members.op] = group << code_bits | is_operand | op_result;
+    }
+    for (int m = members.first, step = 0; m >= 0; m = fusion_.next.data[m], ++step) {
       const node& y = g_.nodes.data[m];
-      result.steps.push({y.op, result.registers.size(), y.n_inputs, y.attrs, y.n_attrs, y.type});
+      result.steps.push({y.op, result.registers.count, y.n_inputs, y.attrs, y.n_attrs, y.type});
       for (const int *e = g_.edges.data + y.inputs, *end = e + y.n_inputs; e != end; ++e) {
         if (codes[*e] >> code_bits != group) {
           operand& o = out[operands_] = at_[*e];
@@ -107,23 +127,29 @@ class lowering {
       codes[m] = group << code_bits | step;
     }
     const int n = operands_ - first;
-    out[operands_++] = {storage::slot, x.type, root, x.shape};
-    result.instructions[count_++] = {&op_def_of<ops::fused>,
-                                     model_[root],
-                                     device_[root],
-                                     x.region,
-                                     first,
-                                     n,
-                                     1,
-                                     0,
-                                     0,
-                                     result.programs.push(p),
-                                     0,
-                                     0,
-                                     -1,
-                                     0,
-                                     0,
-                                     0};
+    if (p.role != program_role::before) p.value = n;
+    if (p.role == program_role::after)
+      for (int k = first_register; k < result.registers.count; ++k)
+        if (result.registers.data[k] == -1 - op_result) result.registers.data[k] = -1 - n;
+    if (x.outputs == 1) out[operands_++] = {storage::slot, x.type, root, x.shape};
+    const bool alone = p.role == program_role::all;
+    const node& op = g_.nodes.data[alone ? root : members.op];
+    result.instructions.data[count_++] = {alone ? &op_def_of<ops::fused> : op.op,
+                                          model_[root],
+                                          device_[root],
+                                          x.region,
+                                          first,
+                                          n,
+                                          x.outputs,
+                                          alone ? 0 : op.attrs,
+                                          alone ? 0 : op.n_attrs,
+                                          result.programs.push(p),
+                                          0,
+                                          0,
+                                          -1,
+                                          0,
+                                          0,
+                                          0};
     if (x.region != 0) note_region(x);
   }
 

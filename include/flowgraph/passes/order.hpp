@@ -115,10 +115,13 @@ class orderer {
   }
   // Members read when their root runs.
   constexpr void read_by_group(int group, int t) {
+    if (groups_[group].op >= 0) read_by(groups_[group].op, t);
+    for (int m = groups_[group].first; m >= 0; m = next_member_[m]) read_by(m, t);
+  }
+  constexpr void read_by(int m, int t) {
     int* accessed = accessed_.data;
-    for (int m = groups_[group].first; m >= 0; m = next_member_[m])
-      for (const int *e = g_.edges.data + g_.nodes.data[m].inputs, *end = e + g_.nodes.data[m].n_inputs; e != end; ++e)
-        accessed[*e] = accessed[*e] < t ? t : accessed[*e];
+    for (const int *e = g_.edges.data + g_.nodes.data[m].inputs, *end = e + g_.nodes.data[m].n_inputs; e != end; ++e)
+      accessed[*e] = accessed[*e] < t ? t : accessed[*e];
   }
   constexpr void write_by_region(int owner) {
     for (const region_write& w : region_writes_)
@@ -152,8 +155,10 @@ class orderer {
 
   constexpr void place(int i) {
     const node& x = g_.nodes.data[i];
-    if (!(static_cast<unsigned>(x.op->traits) & bit::elementwise))
-      for (const int *e = g_.edges.data + x.inputs, *end = e + x.n_inputs; e != end; ++e)
+    const int op = group_[i] == 0 ? i : groups_[group_[i]].op;
+    if (op >= 0 && !(static_cast<unsigned>(g_.nodes.data[op].op->traits) & (bit::elementwise | bit::reads_extents)))
+      for (const int *e = g_.edges.data + g_.nodes.data[op].inputs, *end = e + g_.nodes.data[op].n_inputs; e != end;
+           ++e)
         if (at_[*e].where == storage::constant && at_[*e].shape != 0) make_constant(at_[*e]);
     for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) place_region(r);
     result.data[count_++] = i;

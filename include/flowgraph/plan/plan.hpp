@@ -38,7 +38,7 @@ struct instruction {
   int n_outputs;
   int attrs;  // first of n_attrs words
   int n_attrs;
-  int program;       // of a fused instruction; 0: none
+  int program;       // the element-wise steps that it runs; 0: none
   int first_region;  // first of n_regions that it runs
   int n_regions;
   int in_place;      // the operand whose slot the first output takes over; -1: none
@@ -81,11 +81,22 @@ struct literal_use {
   dtype type = dtype::none;
 };
 
-// A fused instruction computes element by element, step after step; the last step is the result. A step reads
-// registers: r >= 0 is what step r gave, -1-k is operand k of the instruction, broadcast to the shape of the result.
+// What an instruction's program is to its op.
+enum class program_role : std::uint8_t {
+  all,    // there is no other op: ops::fused
+  after,  // the op writes its result, then the program overwrites it, both part by part
+  before  // the program's value is an operand of the op, which has a shape but no memory (storage::none)
+};
+
+// Element-wise steps, one after the other for each element; what the last one gives is the program's value. A step
+// reads registers: r >= 0 is what step r gave, -1-k is operand k of the instruction, broadcast to the shape of the
+// value. Results follow the operands, so that -1-n_operands is what the op itself has just written.
 struct program {
   int steps = 0;  // first of n_steps
   int n_steps = 0;
+  program_role role = program_role::all;
+  int own = 0;    // how many operands the op itself has: the first ones
+  int value = 0;  // which operand or result of the instruction it computes
 };
 
 struct program_step {
@@ -99,6 +110,8 @@ struct program_step {
 
 inline constexpr int max_program_steps = 24;
 inline constexpr int max_program_operands = 16;
+inline constexpr int max_region_operands =
+    max_program_operands + 8;  // with those that the op itself reads, and results
 
 // Instructions that another one runs: they stand together, before their owner. Operands of the owner that enter
 // unchanged are read where they are; what a loop carries has memory of its own, the same in all regions of the loop.
@@ -164,6 +177,10 @@ struct plan_view {
     return {operands.data + r.carried, r.n_carried};
   }
   constexpr detail::slice<program_step> steps_of(const program& p) const { return {steps.data + p.steps, p.n_steps}; }
+  // What the element-wise part of an instruction computes.
+  constexpr const operand& region_value(const instruction& i) const {
+    return operands[i.operands + (i.program == 0 ? i.n_operands : programs[i.program].value)];
+  }
   constexpr detail::slice<extent> dims_of(int shape) const {
     return {dims.data + shapes[shape].dims, shapes[shape].rank};
   }

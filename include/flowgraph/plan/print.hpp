@@ -94,29 +94,31 @@ class plan_printer {
     if (x.n_outputs > 0) s += " -> " + list(p_.outputs(x));
     if (x.in_place >= 0) s += " in place";
     for (const operand& o : p_.outputs(x)) s += " : " + type(o.type, o.shape);
-    if (x.program != 0) s += ' ' + program_text(p_.programs[x.program]);
+    if (x.program != 0 && p_.programs[x.program].role != program_role::after) s += program_text(x);
     if (x.n_attrs > 0) {
       constexpr int most = 8;
       s += " {";
       for (int k = 0; k < x.n_attrs && k < most; ++k) s += (k == 0 ? "" : ", ") + word_text(p_.attrs(x)[k]);
       s += x.n_attrs > most ? ", ...}" : "}";
     }
+    if (x.program != 0 && p_.programs[x.program].role == program_role::after) s += program_text(x);
     s += name(x.node) + on(x.device);
     const std::vector<int>& waits = waits_[static_cast<std::size_t>(i)];
     for (std::size_t k = 0; k < waits.size(); ++k) s += (k == 0 ? " after " : ", ") + std::to_string(waits[k]);
     return s;
   }
 
-  // Operands are a, b, ...; steps are numbered.
-  std::string program_text(const program& p) const {
-    std::string s = "[";
+  // Operands are a, b, ..., what the op itself gives is y; steps are numbered.
+  std::string program_text(const instruction& x) const {
+    const program& p = p_.programs[x.program];
+    std::string s = p.role == program_role::all ? " [" : p.role == program_role::after ? " then [" : " of [";
     const slice<program_step> steps = p_.steps_of(p);
     for (int k = 0; k < steps.count; ++k) {
       s += (k == 0 ? "" : "; ") + std::to_string(k) + " = " + std::string(steps[k].op->name) + '(';
       for (int j = 0; j < steps[k].n_inputs; ++j) {
         const int r = p_.registers[steps[k].inputs + j];
         s += j == 0 ? "" : ", ";
-        s += r >= 0 ? std::to_string(r) : std::string(1, static_cast<char>('a' + (-1 - r)));
+        s += r >= 0 ? std::to_string(r) : std::string(1, -1 - r == x.n_operands ? 'y' : static_cast<char>('a' - 1 - r));
       }
       s += ')';
     }

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include <flowgraph/kernels/cpu/binding.hpp>
+#include <flowgraph/kernels/cpu/compiled_region.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/kernels/region.hpp>
 #include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/fused.hpp>
 #include <flowgraph/plan/plan.hpp>
@@ -40,24 +43,20 @@ constexpr kernel_use use_of(const plan_view& p, const instruction& x, const prog
 // Does it take a value, or the news that something is done, from one device to another?
 constexpr bool carries(const instruction& x) { return x.op->id == ops::send::id || x.op->id == ops::recv::id; }
 
-// What an instruction runs: a kernel, or a program over tiles.
+// What an instruction runs: a kernel, with the element-wise steps that belong to it.
 struct code {
   kernel_function kernel = nullptr;
-  int program = -1;
+  const region_kernel* region = nullptr;
 };
 
 class executable {
  public:
-  // resolve(kernel_use) gives a bound_kernel. The plan and the graph's ops outlive this.
+  // resolve(kernel_use) gives a bound_kernel; resolve.region(instruction), where it exists, a compiled region or null.
+  // The plan and the graph's ops outlive this.
   template <class Resolve>
   executable(const plan_view& plan, const graph_view& g, const Resolve& resolve) : plan_(plan) {
-    for (const instruction& x : plan.instructions) {
-      if (x.program != 0)
-        add_program(x, g, resolve);
-      else if (carries(x))  // between devices that share their memory
-        code_.push_back({x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, -1});
-      else
-        add_kernel(x, g, resolve);
+    for (int i = 0; i < plan.instructions.size(); ++i) {
+      code_.push_back(make_code(i, g, resolve));
     }
     for (const constant_use& c : plan.constants) {
       std::int64_t& element = constants_.emplace_back();
@@ -80,7 +79,6 @@ class executable {
 
   const plan_view& plan() const { return plan_; }
   const code& code_of(int i) const { return code_[static_cast<std::size_t>(i)]; }
-  const tile_program& program(int i) const { return programs_[static_cast<std::size_t>(i)]; }
   void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
   void* literal(int i) const { return literals_[static_cast<std::size_t>(i)].get(); }
   // The names that extents are made of: batch, time.
@@ -99,44 +97,57 @@ class executable {
   }
 
   template <class Resolve>
-  void add_kernel(const instruction& x, const graph_view& g, const Resolve& resolve) {
+  code make_code(int i, const graph_view& g, const Resolve& resolve) {
+    const instruction& x = plan_.instructions[i];
+    if (x.program != 0) {
+      const region_kernel* region = compiled_region_of(i, resolve);
+      if (region == nullptr) region = add_program(x, g, resolve);
+      if (plan_.programs[x.program].role == program_role::all) return {&run_region, region};
+      return {find(resolve, use_of(plan_, x), *x.op, g, x.node).kernel, region};
+    }
+    if (carries(x))  // between devices that share their memory
+      return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, nullptr};
+    if (const region_kernel* region = compiled_region_of(i, resolve)) return {&run_region, region};
     const bound_kernel k = find(resolve, use_of(plan_, x), *x.op, g, x.node);
-    if (k.is == bound_kernel::kind::kernel) {
-      code_.push_back({k.kernel, -1});
-      return;
-    }
+    if (k.is == bound_kernel::kind::kernel) return {k.kernel, nullptr};
     tile_program p;  // of one step
-    p.n_operands = x.n_operands;
     p.n_steps = 1;
-    p.steps[0].run = k.tile;
-    p.steps[0].n_in = x.n_operands;
-    int widest = size_of(plan_.outputs(x)[0].type);
-    for (int i = 0; i < x.n_operands; ++i) {
-      p.steps[0].in[i] = -1 - i;
-      widest = std::max(widest, size_of(plan_.inputs(x)[i].type));
-    }
-    add(p, widest);
+    p.code[0].run = k.tile;
+    p.code[0].n_in = x.n_operands;
+    for (int n = 0; n < x.n_operands; ++n) p.code[0].in[n] = -1 - n;
+    return {&run_region, add(p, x)};
   }
 
   template <class Resolve>
-  void add_program(const instruction& x, const graph_view& g, const Resolve& resolve) {
+  const region_kernel* compiled_region_of(int i, const Resolve& resolve) {
+    if constexpr (requires { resolve.region(i); })
+      if (const region_function f = resolve.region(i))
+        return keep(std::make_unique<region_code>(f), plan_.instructions[i]);
+    return nullptr;
+  }
+
+  template <class Resolve>
+  const region_kernel* add_program(const instruction& x, const graph_view& g, const Resolve& resolve) {
     tile_program p;
-    p.n_operands = x.n_operands;
-    int widest = 1;
-    for (const operand& o : plan_.inputs(x)) widest = std::max(widest, size_of(o.type));
     for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) {
-      tile_program::step& to = p.steps[p.n_steps++];
+      tile_program::step& to = p.code[p.n_steps++];
       to.run = find(resolve, use_of(plan_, x, s), *s.op, g, x.node, true).tile;
       to.n_in = s.n_inputs;
       for (int i = 0; i < s.n_inputs; ++i) to.in[i] = plan_.registers[s.inputs + i];
-      widest = std::max(widest, size_of(s.type));
     }
-    add(p, widest);
+    return add(p, x);
   }
-  void add(tile_program& p, int widest) {
+  const region_kernel* add(tile_program& p, const instruction& x) {
+    int widest = size_of(plan_.region_value(x).type);
+    for (int k = 0; k <= x.n_operands; ++k) widest = std::max(widest, size_of(plan_.operands[x.operands + k].type));
+    for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) widest = std::max(widest, size_of(s.type));
     p.assign_tiles(widest);
-    code_.push_back({nullptr, static_cast<int>(programs_.size())});
-    programs_.push_back(p);
+    return keep(std::make_unique<tile_program>(p), x);
+  }
+  const region_kernel* keep(std::unique_ptr<region_kernel> region, const instruction& x) {
+    region->steps = plan_.steps_of(plan_.programs[x.program]);
+    region->registers = plan_.registers.data;
+    return regions_.emplace_back(std::move(region)).get();
   }
 
   // The words in "2*batch+(time+1)/2".
@@ -157,7 +168,7 @@ class executable {
 
   plan_view plan_;
   std::vector<code> code_;
-  std::vector<tile_program> programs_;
+  std::vector<std::unique_ptr<const region_kernel>> regions_;
   std::vector<std::int64_t> constants_;  // one element each, whatever its type
   std::vector<aligned_buffer<std::byte>> literals_;
   std::vector<std::string_view> names_;

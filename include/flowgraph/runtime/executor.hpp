@@ -14,13 +14,12 @@
 
 namespace flowgraph::detail {
 
-// The ops of a fused instruction, joined by +.
+// The ops of an instruction, joined by +.
 inline std::string ops_text(const plan_view& p, const instruction& x) {
-  if (x.program == 0) return std::string(x.op->name);
-  std::string text;
-  for (const program_step& s : p.steps_of(p.programs[x.program]))
-    text += (text.empty() ? "" : "+") + std::string(s.op->name);
-  return text;
+  const program& region = p.programs[x.program];
+  std::string text(x.program == 0 || region.role == program_role::after ? x.op->name : std::string_view());
+  for (const program_step& s : p.steps_of(region)) text += (text.empty() ? "" : "+") + std::string(s.op->name);
+  return region.role == program_role::before ? text + '+' + std::string(x.op->name) : text;
 }
 
 // Whom a step answers to beside its caller; null where there is nobody.

@@ -231,7 +231,7 @@ class session {
             reinterpret_cast<std::uintptr_t>(key) / 64, [key](const step& s) { return s.plan == key; },
             [key] {
               return std::unique_ptr<step>(
-                  new step{key, {Plan::plan.view(), Model.view(), &detail::static_kernels<Plan>::resolve}});
+                  new step{key, {Plan::plan.view(), Model.view(), detail::static_kernels<Plan>{}}});
             })
         .prepared;
   }

@@ -10,13 +10,15 @@
 #include <flowgraph/dsl/static_plan.hpp>
 #include "executable.hpp"
 #include "feed.hpp"
+#include "static_regions.hpp"
 #include "variables.hpp"
 
 namespace flowgraph::detail {
 
 // Every distinct use of an op in a plan. Types are packed into one word, so that a use seen before costs the constant
 // evaluator one hash.
-constexpr vec<kernel_use> collect_uses(const plan_view& p) {
+// compiled: of each instruction, is its region?
+constexpr vec<kernel_use> collect_uses(const plan_view& p, const int* compiled) {
   vec<kernel_use> uses;
   hash_map seen;
   const auto is_new = [&seen](std::uint64_t op, std::uint64_t types) {
@@ -25,34 +27,36 @@ constexpr vec<kernel_use> collect_uses(const plan_view& p) {
     seen.set(key, 1);
     return true;
   };
-  for (const instruction& x : p.instructions) {
+  for (int i = 0; i < p.instructions.count; ++i) {
+    const instruction& x = p.instructions[i];
     const operand* o = p.operands.data + x.operands;
-    if (x.program == 0) {
+    if (x.program == 0 ? compiled[i] == 0 : p.programs[x.program].role != program_role::all) {
       std::uint64_t types = x.n_outputs == 0 ? 0 : static_cast<std::uint64_t>(o[x.n_operands].type);
-      for (int i = 0; i < x.n_operands && i < kernel_use::max_types; ++i)
-        types = types << 8 | static_cast<std::uint64_t>(o[i].type);
+      for (int k = 0; k < x.n_operands && k < kernel_use::max_types; ++k)
+        types = types << 8 | static_cast<std::uint64_t>(o[k].type);
       if (is_new(x.op->id, types << 8 | static_cast<unsigned>(x.n_operands))) uses.push(use_of(p, x));
-      continue;
     }
+    if (x.program == 0 || compiled[i] != 0) continue;
     for (const program_step& s : p.steps_of(p.programs[x.program])) {
       auto types = static_cast<std::uint64_t>(s.type);
-      for (int i = 0; i < s.n_inputs && i < kernel_use::max_types; ++i)
-        types = types << 8 | static_cast<std::uint64_t>(register_type(p, x, p.registers[s.inputs + i]));
+      for (int k = 0; k < s.n_inputs && k < kernel_use::max_types; ++k)
+        types = types << 8 | static_cast<std::uint64_t>(register_type(p, x, p.registers[s.inputs + k]));
       if (is_new(s.op->id, types << 8 | static_cast<unsigned>(s.n_inputs))) uses.push(use_of(p, x, s));
     }
   }
   return uses;
 }
 
+// The kernels and regions of a plan, for executable.hpp to ask for.
 template <class Plan>
 struct static_kernels {
-  static constexpr int count = collect_uses(Plan::plan.view()).size();
+  static constexpr int count = collect_uses(Plan::plan.view(), static_regions<Plan>::all.of).size();
   struct table {
     kernel_use use[count + 1]{};
   };
   static constexpr table uses = [] {
     table t;
-    const vec<kernel_use> all = collect_uses(Plan::plan.view());
+    const vec<kernel_use> all = collect_uses(Plan::plan.view(), static_regions<Plan>::all.of);
     for (int i = 0; i < count; ++i) t.use[i] = all[i];
     return t;
   }();
@@ -66,7 +70,8 @@ struct static_kernels {
   }
   static constexpr int first_missing = missing(std::make_index_sequence<static_cast<std::size_t>(count)>{});
 
-  static bound_kernel resolve(const kernel_use& wanted) {
+  static region_function region(int instruction) { return static_regions<Plan>::of(instruction); }
+  bound_kernel operator()(const kernel_use& wanted) const {
     return find(wanted, std::make_index_sequence<static_cast<std::size_t>(count)>{});
   }
   template <std::size_t... I>

@@ -20,10 +20,12 @@ enum class walk {
 // Elementary operations, roughly. operands: the views of the plan's operands.
 inline std::int64_t work_of(const plan_view& p, const instruction& x, const array_view* operands) {
   const array_view* views = operands + x.operands;
-  if (x.n_outputs == 0) return x.n_operands > 0 ? views->size() : 0;
+  const program& region = p.programs[x.program];
+  const std::int64_t steps = x.program == 0 ? 0 : views[region.value].size() * region.n_steps;
+  if (x.n_outputs == 0) return steps + (x.n_operands > 0 ? views->size() : 0);
   const array_view& out = views[x.n_operands];
-  if (x.program != 0) return out.size() * p.programs[x.program].n_steps;
-  if (!x.op->is(trait::has_flops)) return out.size();
+  if (x.program != 0 && region.role == program_role::all) return steps;
+  if (!x.op->is(trait::has_flops)) return steps + out.size();
   const auto extents_of = [](const array_view& v) {
     extents e;
     for (int i = 0; i < v.rank; ++i) e.push(v.dim(i));
@@ -31,7 +33,7 @@ inline std::int64_t work_of(const plan_view& p, const instruction& x, const arra
   };
   std::vector<extents> in;
   for (int i = 0; i < x.n_operands; ++i) in.push_back(extents_of(views[i]));
-  return x.op->flops(cost_query(in.data(), extents_of(out), p.attrs(x).data));
+  return steps + x.op->flops(cost_query(in.data(), extents_of(out), p.attrs(x).data));
 }
 
 struct step_work {

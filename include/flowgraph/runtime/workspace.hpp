@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <flowgraph/kernels/provider.hpp>
+#include <flowgraph/kernels/region.hpp>
 #include "bind_feeds.hpp"
 #include "variables.hpp"
 #include "work.hpp"
@@ -20,17 +21,13 @@ namespace flowgraph::detail {
 // An instruction, ready to be called.
 struct bound_call {
   kernel_function kernel = nullptr;
-  const tile_program* program = nullptr;      // in place of a kernel
-  std::unique_ptr<prepared_kernel> prepared;  // a provider's, before either
+  std::unique_ptr<prepared_kernel> prepared;  // a provider's, in place of it
   kernel_args args;
 
   void operator()() const {
-    if (prepared != nullptr)
-      prepared->run(args);
-    else if (program != nullptr)
-      run_program(*program, args);
-    else
-      kernel(args);
+    if (prepared == nullptr) return kernel(args);
+    prepared->run(args);
+    if (args.region != nullptr && !prepared->finishes()) run_region(args);
   }
 };
 
@@ -134,10 +131,10 @@ class workspace {
     const plan_view& p = executable_.plan();
     const code& c = executable_.code_of(static_cast<int>(&x - p.instructions.data));
     to.kernel = c.kernel;
-    if (c.program >= 0) to.program = &executable_.program(c.program);
+    to.args.region = c.region;
     to.args.in = operand(x.operands);
     to.args.out = to.args.in + x.n_operands;
-    to.args.n_in = x.n_operands;
+    to.args.n_in = x.program == 0 ? x.n_operands : p.programs[x.program].own;
     to.args.n_out = x.n_outputs;
     to.args.words = p.words.data + x.attrs;
     to.args.n_words = x.n_attrs;
@@ -248,7 +245,7 @@ class workspace {
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
     for (int i = 0; i < p.instructions.size(); ++i)
-      if (p.instructions[i].program == 0)
+      if (p.instructions[i].program == 0 || p.programs[p.instructions[i].program].role == program_role::after)
         calls_[static_cast<std::size_t>(i)].prepared = provider_->prepare(*p.instructions[i].op, call(i).args, threads);
   }
 

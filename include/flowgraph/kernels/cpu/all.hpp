@@ -14,7 +14,6 @@
 #include "random.hpp"
 #include "range.hpp"
 #include "reduction.hpp"
-#include "reshape.hpp"
 #include "size.hpp"
 #include "slice.hpp"
 #include "softmax.hpp"
@@ -44,8 +43,7 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 using all_kernels =
     typename detail::joined<concat_kernels, conv2d_kernels, einsum_kernels, elementwise_kernels, embedding_kernels,
                             flow_kernels, gather_kernels, linalg_kernels, matmul_kernels, pool_kernels, random_kernels,
-                            range_kernels, reduction_kernels, reshape_kernels, size_kernels, slice_kernels,
-                            softmax_kernels, sort_kernels, sources_kernels, state_kernels, tile_kernels,
-                            transpose_kernels>::type;
+                            range_kernels, reduction_kernels, size_kernels, slice_kernels, softmax_kernels,
+                            sort_kernels, sources_kernels, state_kernels, tile_kernels, transpose_kernels>::type;
 
 }  // namespace flowgraph

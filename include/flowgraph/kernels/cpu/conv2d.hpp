@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <flowgraph/kernels/parallel.hpp>
+#include <flowgraph/kernels/region.hpp>
 #include "channels_last.hpp"
 #include "conv_geometry.hpp"
 #include "depthwise.hpp"
@@ -44,6 +45,7 @@ void convolve(const kernel_args& k, const conv_geometry& g, const T* x, const T*
       strided_matrix<T>(y + first * g.results + group * g.group_results, count, g.group_results,
                         Eigen::OuterStride<>(g.results))
           .noalias() = patches_of(g, x, group, first, count, {0, g.patch()}) * results_of(g, w, group, 0, g.patch());
+      if (y == k.out[0].data) k.finish(first, group * g.group_results, count, g.group_results, g.results);
     }
   });
 }
@@ -74,13 +76,17 @@ struct cpu_kernel<ops::conv2d> {
   template <class T>
   static void run(const kernel_args& k) {
     const conv c = k.attrs<conv>();
+    bool finished = false;
     detail::with_channels_last<T>(k, c.layout, 0x101, [&](const array_view* in, const array_view& out) {
       const detail::conv_geometry g(c, in[0], in[1], out);
-      if (g.depthwise())
+      if (g.depthwise()) {
         detail::depthwise_convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
-      else
+      } else {
         detail::convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
+        finished = out.data == k.out[0].data;
+      }
     });
+    if (k.region != nullptr && !finished) run_region(k);
   }
 };
 

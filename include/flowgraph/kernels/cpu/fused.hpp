@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "elementwise.hpp"
 
@@ -14,7 +13,7 @@ namespace flowgraph {
 
 // Which tile each step reads and writes. A step reads registers as the plan numbers them: r >= 0 is what step r gave,
 // -1-k is operand k. The last step writes the result itself; other tiles are reused as soon as nobody reads them.
-struct tile_program {
+struct tile_program final : region_kernel {
   static constexpr int tile_bytes = 4096;
 
   struct step {
@@ -24,32 +23,40 @@ struct tile_program {
     int tile = -1;  // of its value; -1: the result
   };
 
-  step steps[max_program_steps];
-  int n_operands = 0;
+  step code[max_program_steps];
   int n_steps = 0;
-  int tiles = 0;     // of the steps; operands that are broadcast have one of their own each
-  int elements = 0;  // of a tile: the widest type decides
+  int tiles = 0;            // of the steps; operands that are broadcast have one of their own each
+  int elements = 0;         // of a tile: the widest type decides
+  std::uint32_t reads = 0;  // bit k: operand k
 
   // After the steps are set.
   void assign_tiles(int widest) {
     elements = tile_bytes / widest;
     int last_use[max_program_steps]{};
     for (int s = 0; s < n_steps; ++s)
-      for (int i = 0; i < steps[s].n_in; ++i)
-        if (steps[s].in[i] >= 0) last_use[steps[s].in[i]] = s;
+      for (int i = 0; i < code[s].n_in; ++i) {
+        const int r = code[s].in[i];
+        if (r >= 0)
+          last_use[r] = s;
+        else
+          reads |= 1u << (-1 - r);
+      }
     bool busy[max_program_steps]{};
     for (int s = 0; s + 1 < n_steps; ++s) {
       int t = 0;
       while (busy[t]) ++t;
       busy[t] = true;
-      steps[s].tile = t;
+      code[s].tile = t;
       tiles = std::max(tiles, t + 1);
-      for (int i = 0; i < steps[s].n_in; ++i) {
-        const int r = steps[s].in[i];
-        if (r >= 0 && last_use[r] == s) busy[steps[r].tile] = false;
+      for (int i = 0; i < code[s].n_in; ++i) {
+        const int r = code[s].in[i];
+        if (r >= 0 && last_use[r] == s) busy[code[r].tile] = false;
       }
     }
   }
+
+  void compute(const array_view* operands, const array_view& value, void* to, std::int64_t first,
+               std::int64_t last) const override;
 };
 
 namespace detail {
@@ -129,60 +136,54 @@ class broadcast_reader {
 
 }  // namespace detail
 
-namespace detail {
-
-// Elements first to last - 1 of the result.
-inline void run_tiles(const tile_program& p, const array_view* in, const array_view& out, std::int64_t begin,
-                      std::int64_t end) {
-  constexpr int tile_bytes = tile_program::tile_bytes;
-  const std::int64_t count = out.size();
-  alignas(64) std::byte tiles[(max_program_operands + max_program_steps) * tile_bytes];
-  broadcast_reader readers[max_program_operands];
-  const std::byte* whole[max_program_operands];  // null: the operand has a tile of its own
-  const void* operands[max_program_operands];
-  int sizes[max_program_operands];
-  int used = p.tiles;
-  for (int i = 0; i < p.n_operands; ++i) {
-    const std::int64_t n = in[i].size();
-    sizes[i] = size_of(in[i].type);
-    whole[i] = n == count ? static_cast<const std::byte*>(in[i].data) : nullptr;
-    if (n == count) continue;
-    std::byte* own = tiles + used++ * tile_bytes;
-    operands[i] = own;
+inline void tile_program::compute(const array_view* in, const array_view& value, void* to, std::int64_t begin,
+                                  std::int64_t end) const {
+  const std::int64_t count = value.size();
+  alignas(64) std::byte memory[(max_program_operands + max_program_steps) * tile_bytes];
+  struct reader {
+    int operand;
+    int size;
+    const std::byte* whole;  // null: the operand has a tile of its own
+    detail::broadcast_reader broadcast;
+  } readers[max_program_operands];
+  const void* operands[max_region_operands];
+  int n_readers = 0, used = tiles;
+  for (int k = 0; reads >> k != 0; ++k) {
+    if (!(reads >> k & 1)) continue;
+    const std::int64_t n = in[k].size();
+    reader& r = readers[n_readers++] = {k, size_of(in[k].type), nullptr, {}};
+    if (n == count) {
+      r.whole = static_cast<const std::byte*>(in[k].data);
+      continue;
+    }
+    std::byte* own = memory + used++ * tile_bytes;
+    operands[k] = own;
     if (n == 1)  // the same in every tile
-      repeat(own, static_cast<const std::byte*>(in[i].data), sizes[i], std::min<std::int64_t>(end - begin, p.elements));
+      detail::repeat(own, static_cast<const std::byte*>(in[k].data), r.size,
+                     std::min<std::int64_t>(end - begin, elements));
     else
-      readers[i] = broadcast_reader(in[i], out, own);
+      r.broadcast = detail::broadcast_reader(in[k], value, own);
   }
-  auto* result = static_cast<std::byte*>(out.data);
-  const int result_size = size_of(out.type);
+  auto* result = static_cast<std::byte*>(to);
+  const int result_size = size_of(value.type);
   const void* values[max_program_steps];
-  for (std::int64_t first = begin; first < end; first += p.elements) {
-    const int n = static_cast<int>(std::min<std::int64_t>(p.elements, end - first));
-    for (int i = 0; i < p.n_operands; ++i) {
-      if (whole[i] != nullptr)
-        operands[i] = whole[i] + first * sizes[i];
+  for (std::int64_t first = begin; first < end; first += elements) {
+    const int n = static_cast<int>(std::min<std::int64_t>(elements, end - first));
+    for (int i = 0; i < n_readers; ++i) {
+      if (readers[i].whole != nullptr)
+        operands[readers[i].operand] = readers[i].whole + first * readers[i].size;
       else
-        readers[i].read(first, n);
+        readers[i].broadcast.read(first, n);
     }
-    for (int s = 0; s < p.n_steps; ++s) {
-      const tile_program::step& step = p.steps[s];
+    for (int s = 0; s < n_steps; ++s) {
       const void* read[4];
-      for (int i = 0; i < step.n_in; ++i) read[i] = step.in[i] >= 0 ? values[step.in[i]] : operands[-1 - step.in[i]];
-      std::byte* to = step.tile < 0 ? result + first * result_size : tiles + step.tile * tile_bytes;
-      step.run(to, read, n);
-      values[s] = to;
+      for (int i = 0; i < code[s].n_in; ++i)
+        read[i] = code[s].in[i] >= 0 ? values[code[s].in[i]] : operands[-1 - code[s].in[i]];
+      std::byte* tile = code[s].tile < 0 ? result + (first - begin) * result_size : memory + code[s].tile * tile_bytes;
+      code[s].run(tile, read, n);
+      values[s] = tile;
     }
   }
-}
-
-}  // namespace detail
-
-// The result has the shape that all operands broadcast to; it may lie where an operand of that shape does.
-inline void run_program(const tile_program& p, const kernel_args& k) {
-  constexpr std::int64_t step_work = 4;  // operations for an element, between an addition and a tanh
-  parallel_for(k, k.out[0].size(), part_size(p.n_steps * step_work, p.elements),
-               [&](std::int64_t first, std::int64_t last) { detail::run_tiles(p, k.in, k.out[0], first, last); });
 }
 
 }  // namespace flowgraph

@@ -1,12 +1,10 @@
-// The vocabulary that scalar functions (ops/scalar_functions.hpp) are written against, twice: for single numbers and
-// for Eigen arrays. half and bfloat16 are computed in float; integers wrap around, as the processor's do.
+// The vocabulary that scalar functions (ops/scalar_functions.hpp) are written against, for single numbers; lanes.hpp
+// has it for several at once. half and bfloat16 are computed in float; integers wrap around, as the processor's do.
 #pragma once
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
-
-#include <Eigen/Core>
 
 #include <flowgraph/core/dtype.hpp>
 #include <flowgraph/core/error.hpp>
@@ -241,82 +239,6 @@ struct scalar_math {
   template <class X>
   static bool logical_or(X x, X y) {
     return static_cast<bool>(x) || static_cast<bool>(y);
-  }
-};
-
-// On array expressions, which are light and held by value; the arrays themselves are maps. Where Eigen's vector
-// form gives up exactness or special values (sqrt of infinity, sigmoid of NaN), the function is made of others.
-struct array_math {
-  template <class T>
-  using nan_max = Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>;
-  template <class T>
-  using nan_min = Eigen::internal::scalar_min_op<T, T, Eigen::PropagateNaN>;
-
-  template <class X>
-  static auto like(const X& x, double v) {
-    return X::PlainObject::Constant(x.size(), static_cast<typename X::Scalar>(v));
-  }
-#define FLOWGRAPH_ARRAY_MATH(name, expression) \
-  template <class X>                           \
-  static auto name(const X& x) {               \
-    return expression;                         \
-  }
-  FLOWGRAPH_ARRAY_MATH(abs, x.abs())
-  FLOWGRAPH_ARRAY_MATH(exp, x.exp())
-  FLOWGRAPH_ARRAY_MATH(log, x.log())
-  FLOWGRAPH_ARRAY_MATH(log1p, x.log1p())
-  FLOWGRAPH_ARRAY_MATH(expm1, x.expm1())
-  FLOWGRAPH_ARRAY_MATH(reciprocal, x.inverse())
-  FLOWGRAPH_ARRAY_MATH(sin, x.sin())
-  FLOWGRAPH_ARRAY_MATH(cos, x.cos())
-  FLOWGRAPH_ARRAY_MATH(tan, x.tan())
-  FLOWGRAPH_ARRAY_MATH(tanh, x.tanh())
-  FLOWGRAPH_ARRAY_MATH(sigmoid, ((-x).exp() + like(x, 1)).inverse())
-  FLOWGRAPH_ARRAY_MATH(floor, x.floor())
-  FLOWGRAPH_ARRAY_MATH(ceil, x.ceil())
-  FLOWGRAPH_ARRAY_MATH(round, x.rint())
-  FLOWGRAPH_ARRAY_MATH(isnan, x.isNaN())
-  FLOWGRAPH_ARRAY_MATH(isfinite, x.isFinite())
-#undef FLOWGRAPH_ARRAY_MATH
-
-  // One by one, through the scalar vocabulary.
-#define FLOWGRAPH_ARRAY_MATH(name)                                                        \
-  template <class X>                                                                      \
-  static auto name(const X& x) {                                                          \
-    return x.unaryExpr([](const typename X::Scalar& a) { return scalar_math::name(a); }); \
-  }
-  FLOWGRAPH_ARRAY_MATH(sign)
-  FLOWGRAPH_ARRAY_MATH(sqrt)
-  FLOWGRAPH_ARRAY_MATH(rsqrt)
-  FLOWGRAPH_ARRAY_MATH(erf)
-#undef FLOWGRAPH_ARRAY_MATH
-#define FLOWGRAPH_ARRAY_MATH(name)                                                          \
-  template <class X, class Y>                                                               \
-  static auto name(const X& x, const Y& y) {                                                \
-    using T = typename X::Scalar;                                                           \
-    return x.binaryExpr(y, [](const T& a, const T& b) { return scalar_math::name(a, b); }); \
-  }
-  FLOWGRAPH_ARRAY_MATH(floordiv)
-  FLOWGRAPH_ARRAY_MATH(mod)
-  FLOWGRAPH_ARRAY_MATH(pow)
-#undef FLOWGRAPH_ARRAY_MATH
-
-#define FLOWGRAPH_ARRAY_MATH(name, expression) \
-  template <class X, class Y>                  \
-  static auto name(const X& x, const Y& y) {   \
-    return expression;                         \
-  }
-  FLOWGRAPH_ARRAY_MATH(div, x / y)
-  FLOWGRAPH_ARRAY_MATH(max, x.binaryExpr(y, nan_max<typename X::Scalar>()))
-  FLOWGRAPH_ARRAY_MATH(min, x.binaryExpr(y, nan_min<typename X::Scalar>()))
-  FLOWGRAPH_ARRAY_MATH(equal, x == y)
-  FLOWGRAPH_ARRAY_MATH(not_equal, x != y)
-  FLOWGRAPH_ARRAY_MATH(less, x < y)
-  FLOWGRAPH_ARRAY_MATH(less_equal, x <= y)
-#undef FLOWGRAPH_ARRAY_MATH
-  template <class C, class X, class Y>
-  static auto select(const C& c, const X& x, const Y& y) {
-    return c.select(x, y);
   }
 };
 

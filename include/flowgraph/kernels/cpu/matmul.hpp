@@ -128,16 +128,21 @@ struct cpu_kernel<ops::matmul> {
     const std::int64_t down = (s.m + block.rows - 1) / block.rows, across = (s.n + block.columns - 1) / block.columns;
     const T *left = a.as<const T>(), *right = b.as<const T>();
     T* const result = y.as<T>();
-    if (batch * down * across == 1) return detail::multiply(left, right, result, s, {0, 0, s.m, s.n});
+    if (batch * down * across == 1) {
+      detail::multiply(left, right, result, s, {0, 0, s.m, s.n});
+      return k.finish(0, s.m * s.n);
+    }
     const detail::strided_axes a_batch = detail::batch_axes(a, y), b_batch = detail::batch_axes(b, y);
     const std::int64_t work = block.rows * block.columns * std::max<std::int64_t>(s.k, 1);
     parallel_for(k, batch * down * across, part_size(work), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t part = first; part < last; ++part) {
         const std::int64_t which = part / (down * across), at = part % (down * across);
         const std::int64_t i = at / across * block.rows, j = at % across * block.columns;
+        const detail::product_part p{i, j, std::min(block.rows, s.m - i), std::min(block.columns, s.n - j)};
         detail::multiply(left + (batch == 1 ? 0 : a_batch.offset(which)) * s.m * s.k,
                          right + (batch == 1 ? 0 : b_batch.offset(which)) * s.k * s.n, result + which * s.m * s.n, s,
-                         {i, j, std::min(block.rows, s.m - i), std::min(block.columns, s.n - j)});
+                         p);
+        k.finish(which * s.m + i, j, p.rows, p.columns, s.n);
       }
     });
   }

@@ -7,6 +7,7 @@
 
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/reduction.hpp>
+#include "absorbed.hpp"
 #include "reducers.hpp"
 #include "scratch.hpp"
 #include "strided.hpp"
@@ -69,27 +70,30 @@ struct partial_results {
 
 // Each result absorbs contiguous runs. Long ones are cut, or several short ones put together, into parts.
 template <class T, class Reducer>
-void reduce_runs(const kernel_args& k, const reduction_layout& layout, const T* x, T* y) {
+void reduce_runs(const kernel_args& k, const reduction_layout& layout, T* y) {
   using accumulator = typename Reducer::accumulator;
   const std::int64_t results = layout.kept.size(), runs = layout.reduced.size(), run = layout.run;
   const std::int64_t piece = std::min(run, part_work), cuts = run == 0 ? 1 : (run + piece - 1) / piece;
   const std::int64_t runs_each = cuts > 1 ? 1 : std::max<std::int64_t>(1, std::min(runs, part_size(run)));
   const std::int64_t groups = (runs + runs_each - 1) / runs_each;
   const partial_results<accumulator> partial(results, std::max<std::int64_t>(1, groups * cuts));
-  const auto absorb = [&](std::int64_t result, std::int64_t part) {
+  const bool in_order = runs == 1 && partial.parts == 1 && layout.kept.count <= 1;
+  const auto absorb = [&](absorbed_operand<T>& x, std::int64_t result, std::int64_t part) {
     accumulator a = Reducer::start();
     const std::int64_t from = part % cuts * piece, first = part / cuts * runs_each;
     for_each_offset(layout.reduced, first, std::min(runs, first + runs_each), [&](std::int64_t at) {
-      Reducer::run(a, x + layout.kept.offset(result) + at + from, std::min(piece, run - from));
+      x.read(layout.kept.offset(result) + at + from, std::min(piece, run - from),
+             [&a](const T* elements, std::int64_t n) { Reducer::run(a, elements, n); });
     });
     return a;
   };
   parallel_for(k, results * partial.parts, part_size(piece * runs_each), [&](std::int64_t first, std::int64_t last) {
+    absorbed_operand<T> x(k, 0, in_order ? last * run : 0);
     for (std::int64_t i = first; i < last; ++i)
       if (partial.parts == 1)
-        y[i] = Reducer::finish(absorb(i, 0));
+        y[i] = Reducer::finish(absorb(x, i, 0));
       else
-        partial.at[i] = absorb(i / partial.parts, i % partial.parts);
+        partial.at[i] = absorb(x, i / partial.parts, i % partial.parts);
   });
   if (partial.parts == 1) return;
   for (std::int64_t i = 0; i < results; ++i) {
@@ -101,7 +105,7 @@ void reduce_runs(const kernel_args& k, const reduction_layout& layout, const T* 
 
 // A tile of results absorbs rows, which are cut into parts where there are many.
 template <class T, class Reducer>
-void reduce_rows(const kernel_args& k, const reduction_layout& layout, const T* x, T* y) {
+void reduce_rows(const kernel_args& k, const reduction_layout& layout, T* y) {
   using accumulator = typename Reducer::accumulator;
   constexpr std::int64_t tile = 256;  // accumulators on the stack
   const std::int64_t run = layout.run, rows = layout.reduced.size(), tiles = (run + tile - 1) / tile;
@@ -109,17 +113,21 @@ void reduce_rows(const kernel_args& k, const reduction_layout& layout, const T* 
   const std::int64_t parts = rows == 0 ? 1 : (rows + rows_each - 1) / rows_each;
   const std::int64_t results = layout.kept.size() * tiles;
   const partial_results<accumulator> partial(results * tile, parts);
-  const auto absorb = [&](std::int64_t result, std::int64_t part, accumulator* a) {
+  const auto absorb = [&](absorbed_operand<T>& x, std::int64_t result, std::int64_t part, accumulator* a) {
     const std::int64_t begin = result % tiles * tile, n = std::min(tile, run - begin);
     const std::int64_t first = part * rows_each, last = std::min(rows, first + rows_each);
-    const T* from = x + layout.kept.offset(result / tiles) + begin;
+    const std::int64_t from = layout.kept.offset(result / tiles) + begin;
     std::fill_n(a, n, Reducer::start());
-    if constexpr (requires { Reducer::rows(a, from, n, n, n); })
+    if constexpr (requires(const T* e) { Reducer::rows(a, e, n, n, n); })
       if (layout.reduced.count == 1) {
         const std::int64_t stride = layout.reduced.axis[0].stride;
-        return Reducer::rows(a, from + first * stride, stride, last - first, n);
+        return x.read_rows(
+            from + first * stride, stride, last - first, n,
+            [&](const T* e, std::int64_t step, std::int64_t count) { Reducer::rows(a, e, step, count, n); });
       }
-    for_each_offset(layout.reduced, first, last, [&](std::int64_t at) { Reducer::row(a, from + at, n); });
+    for_each_offset(layout.reduced, first, last, [&](std::int64_t at) {
+      x.read(from + at, n, [&](const T* e, std::int64_t) { Reducer::row(a, e, n); });
+    });
   };
   const auto finish = [&](std::int64_t result, const accumulator* a) {
     const std::int64_t begin = result % tiles * tile, n = std::min(tile, run - begin);
@@ -128,13 +136,14 @@ void reduce_rows(const kernel_args& k, const reduction_layout& layout, const T* 
   };
   parallel_for(k, results * parts, part_size(std::min(run, tile) * rows_each),
                [&](std::int64_t first, std::int64_t last) {
+                 absorbed_operand<T> x(k);
                  for (std::int64_t i = first; i < last; ++i) {
                    if (parts > 1) {
-                     absorb(i / parts, i % parts, partial.at + i * tile);
+                     absorb(x, i / parts, i % parts, partial.at + i * tile);
                      continue;
                    }
                    accumulator a[tile];
-                   absorb(i, 0, a);
+                   absorb(x, i, 0, a);
                    finish(i, a);
                  }
                });
@@ -153,9 +162,9 @@ void reduce(const kernel_args& k) {
   if (k.out[0].size() == 0) return;
   const reduction_layout layout(k.in[0], k.attrs<ops::reduce_attrs>(), true);
   if (layout.run_is_reduced)
-    reduce_runs<T, Reducer<T>>(k, layout, k.in[0].as<const T>(), k.out[0].as<T>());
+    reduce_runs<T, Reducer<T>>(k, layout, k.out[0].as<T>());
   else
-    reduce_rows<T, Reducer<T>>(k, layout, k.in[0].as<const T>(), k.out[0].as<T>());
+    reduce_rows<T, Reducer<T>>(k, layout, k.out[0].as<T>());
 }
 
 template <template <class> class Reducer, class Types>

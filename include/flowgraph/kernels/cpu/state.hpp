@@ -2,7 +2,9 @@
 #pragma once
 #include <cstring>
 
+#include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/state.hpp>
+#include "absorbed.hpp"
 #include "gather.hpp"
 
 namespace flowgraph {
@@ -12,6 +14,20 @@ namespace detail {
 template <class T>
 void subtract_run(T* out, const T* in, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) out[i] = minus(out[i], in[i]);
+}
+
+// f(part of the variable, the same part of the operand, length). The operand may be computed just then from the
+// variable, but only element by element.
+template <class T, class F>
+void update(const kernel_args& k, const F& f) {
+  const std::int64_t steps = k.region == nullptr ? 0 : k.region->steps.count;
+  parallel_for(k, k.in[0].size(), part_size(1 + steps, 1024), [&](std::int64_t first, std::int64_t last) {
+    T* to = k.in[0].as<T>() + first;
+    absorbed_operand<T>(k, 1).read(first, last - first, [&](const T* from, std::int64_t n) {
+      f(to, from, n);
+      to += n;
+    });
+  });
 }
 
 // f(row of the variable, row of the operand, length) for every index. All of them are checked before the first row
@@ -35,8 +51,9 @@ struct cpu_kernel<ops::assign> {
   using types = all_types;
   template <class T>
   static void run(const kernel_args& k) {
-    const auto bytes = static_cast<std::size_t>(k.in[0].size()) * sizeof(T);
-    if (bytes > 0) std::memmove(k.in[0].data, k.in[1].data, bytes);  // the value may be the variable itself
+    detail::update<T>(k, [](T* to, const T* from, std::int64_t n) {
+      std::memmove(to, from, static_cast<std::size_t>(n) * sizeof(T));  // the value may be the variable itself
+    });
   }
 };
 
@@ -45,9 +62,7 @@ struct cpu_kernel<ops::assign_add> {
   using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    parallel_for(k, k.in[0].size(), part_work, [&](std::int64_t first, std::int64_t last) {
-      detail::add_run(k.in[0].as<T>() + first, k.in[1].as<const T>() + first, last - first);
-    });
+    detail::update<T>(k, detail::add_run<T>);
   }
 };
 
@@ -56,9 +71,7 @@ struct cpu_kernel<ops::assign_sub> {
   using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    parallel_for(k, k.in[0].size(), part_work, [&](std::int64_t first, std::int64_t last) {
-      detail::subtract_run(k.in[0].as<T>() + first, k.in[1].as<const T>() + first, last - first);
-    });
+    detail::update<T>(k, detail::subtract_run<T>);
   }
 };
 
