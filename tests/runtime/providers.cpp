@@ -23,7 +23,8 @@ constexpr auto model = fg::define([](fg::graph& g) {
   auto b = g.variable<float, 32>("b");
   auto w = g.variable<float, 2048, 10>("w", fg::init::glorot_uniform());
   auto h = fg::relu(fg::conv2d<halving>(x, f) + b);
-  auto logits = fg::matmul(fg::reshape<batch, 2048>(h), w);
+  auto c = g.variable<float, 10>("c", fg::init::uniform(-1.0, 1.0));
+  auto logits = fg::matmul(fg::reshape<batch, 2048>(h), w) + c;
   auto loss = g.name("loss", fg::reduce_mean(fg::softmax_cross_entropy_with_logits(logits, y)));
   g.name("train", fg::gradient_descent(0.01).minimize(loss));
 });

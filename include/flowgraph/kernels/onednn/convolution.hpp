@@ -61,10 +61,18 @@ class convolution final : public prepared_kernel {
       float *const x = (forward ? *in : out).as<float>(), *const y = (forward ? out : *in).as<float>();
       parallel_for(k, size(pieces_), 1, [&](std::int64_t first, std::int64_t last) {
         const on_this_thread alone;
-        for (std::int64_t i = first; i < last; ++i) run_piece(i, x, y);
+        for (std::int64_t i = first; i < last; ++i) {
+          run_piece(i, x, y);
+          if (!finishes()) continue;
+          const conv_piece& p = pieces_[static_cast<std::size_t>(i)];
+          const std::int64_t row = p.image * shape_.out[0] + p.y.first;
+          k.finish(row * shape_.y_row(), (row + (p.images - 1) * shape_.out[0] + p.y.count) * shape_.y_row());
+        }
       });
     });
   }
+
+  bool finishes() const override { return direction_ == direction::forward && layout_ == nhwc; }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};

@@ -13,7 +13,7 @@
 namespace flowgraph::detail::onednn {
 
 // How sgemm works depends on the sizes it is called with. Large products copy both operands into panels first. Smaller
-// ones read them as they lie, which halves the speed where rows of b are 1 KiB apart or more (they compete for the
+// ones read them as they lie, which halves the speed where rows of b are some KiB apart (they compete for the
 // same places of the first-level cache); there the panel of b is copied here.
 class matmul final : public prepared_kernel {
  public:
@@ -35,7 +35,7 @@ class matmul final : public prepared_kernel {
         (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
     } else if (n >= 2 * panel_columns) {
       columns_ = panel_columns;
-      packed_ = !transpose_b;
+      packed_ = !transpose_b && n >= widest_row;
     } else {
       rows_ = std::max(std::int64_t{16}, (smallest_part / (2 * n * depth) + 15) / 16 * 16);
     }
@@ -54,17 +54,21 @@ class matmul final : public prepared_kernel {
       const on_this_thread alone;
       for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t matrix = i / parts, part = i % parts;
+        const std::int64_t row = part / column_parts * rows_, column = part % column_parts * columns_;
         multiply(a.as<const float>() + a_batch.offset(matrix) * shape_.m * shape_.k,
                  b.as<const float>() + b_batch.offset(matrix) * shape_.k * shape_.n,
-                 y.as<float>() + matrix * shape_.m * shape_.n, part / column_parts * rows_,
-                 part % column_parts * columns_);
+                 y.as<float>() + matrix * shape_.m * shape_.n, row, column);
+        if (finishes()) k.finish(matrix * shape_.m + row, 0, std::min(rows_, shape_.m - row), shape_.n, shape_.n);
       }
     });
   }
 
+  // Rows that are whole: pieces of them would be too short for a region.
+  bool finishes() const override { return columns_ >= shape_.n; }
+
  private:
   static constexpr std::int64_t smallest_part = 1 << 22;
-  static constexpr std::int64_t panel_columns = 128, panel_rows = 512;
+  static constexpr std::int64_t panel_columns = 64, panel_rows = 512, widest_row = 512;
 
   static constexpr std::int64_t half(std::int64_t n) { return (n / 2 + 15) / 16 * 16; }
   // What it costs to copy both operands, relative to the product; sgemm's own rule.
