@@ -46,9 +46,10 @@ void check_product(std::int64_t m, std::int64_t k, std::int64_t n) {
 TEST_CASE("oneDNN: products of all orientations, with remainders of rows, columns and panels") {
   check_product(1, 1, 1);
   check_product(17, 23, 31);
-  check_product(40, 515, 300);   // panels of b
+  check_product(40, 515, 600);   // panels of b
+  check_product(70, 130, 300);   // parts of columns
   check_product(300, 70, 120);   // parts of rows
-  check_product(1100, 5, 1061);  // large enough for sgemm to copy both operands
+  check_product(1500, 5, 1450);  // large enough for sgemm to copy both operands
 }
 
 TEST_CASE("oneDNN: leading axes broadcast on both sides") {

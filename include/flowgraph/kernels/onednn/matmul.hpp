@@ -12,9 +12,9 @@
 
 namespace flowgraph::detail::onednn {
 
-// How sgemm works depends on the sizes it is called with. Large products copy both operands into panels first. Smaller
-// ones read them as they lie, which halves the speed where rows of b are some KiB apart (they compete for the
-// same places of the first-level cache); there the panel of b is copied here.
+// How sgemm works depends on the sizes it is called with. For large products it copies both operands into panels first.
+// Otherwise it reads them as they lie, which halves the speed where rows of b are some KiB apart (they compete for the
+// same places of the first-level cache); there a panel of b is copied here, once for all rows of a.
 class matmul final : public prepared_kernel {
  public:
   explicit matmul(const kernel_args& k) {
@@ -30,7 +30,7 @@ class matmul final : public prepared_kernel {
     rows_ = m;
     columns_ = n;
     if (2 * m * n * depth < smallest_part) return;
-    if (copied_by_sgemm(m, n)) {
+    if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
       while (rows_ >= columns_ ? copied_by_sgemm(half(rows_), columns_) : copied_by_sgemm(rows_, half(columns_)))
         (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
     } else if (n >= 2 * panel_columns) {
@@ -68,7 +68,7 @@ class matmul final : public prepared_kernel {
 
  private:
   static constexpr std::int64_t smallest_part = 1 << 22;
-  static constexpr std::int64_t panel_columns = 64, panel_rows = 512, widest_row = 512;
+  static constexpr std::int64_t panel_columns = 64, panel_rows = 512, widest_row = 512, large = 1 << 21;
 
   static constexpr std::int64_t half(std::int64_t n) { return (n / 2 + 15) / 16 * 16; }
   // What it costs to copy both operands, relative to the product; sgemm's own rule.
