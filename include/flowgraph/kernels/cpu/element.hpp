@@ -7,19 +7,17 @@
 
 #include <flowgraph/core/dtype.hpp>
 #include <flowgraph/kernels/parallel.hpp>
+#include "elementwise.hpp"
 
 namespace flowgraph::detail {
 
+// As a cast would, but integers wrap around: range<std::int8_t> counts on from -128.
 template <class T>
-constexpr T element_from(double value) {
-  if constexpr (std::is_same_v<T, bool>)
-    return value != 0;
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<std::int64_t>(value));
-  else if constexpr (std::is_same_v<T, double>)
-    return value;
+T element_from(double value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return static_cast<T>(convert<std::int64_t>(value));
   else
-    return static_cast<T>(static_cast<float>(value));
+    return convert<T>(value);
 }
 
 template <class T>

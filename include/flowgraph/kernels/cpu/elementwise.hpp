@@ -9,6 +9,7 @@
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/binary.hpp>
 #include "lanes.hpp"
+#include "round_to_odd.hpp"
 
 namespace flowgraph {
 
@@ -126,7 +127,10 @@ To convert(From x) {
     if (wide <= static_cast<decltype(wide)>(limits::min())) return limits::min();
     return static_cast<To>(wide);
   } else if constexpr (std::is_same_v<To, half> || std::is_same_v<To, bfloat16>) {
-    return To(static_cast<float>(x));
+    if constexpr (sizeof(From) > 2)
+      return To(round_to_odd(sticky_double(x)));
+    else
+      return To(static_cast<float>(x));
   } else {
     return static_cast<To>(x);
   }
