@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -73,6 +74,10 @@ TEST_CASE("a step allocates nothing after its first run with the same extents, h
   for (const fg::session_options& options : all) {
     fg::session<models::mlp> s(options);
     check([&] { s.run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y)); });
+    fg::ndarray<float, models::batch, 4> logits;
+    float loss = 0;
+    check([&] { s.run_into<"logits">(logits, fg::feed<"x">(x)); });
+    check([&] { s.run_into<"loss", "logits">(std::tie(loss, logits), fg::feed<"x">(x), fg::feed<"y">(y)); });
     check([&] { s.run<"loss", "train">(fg::within(std::chrono::hours(1)), fg::feed<"x">(x), fg::feed<"y">(y)); });
   }
 

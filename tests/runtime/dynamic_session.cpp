@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -162,4 +163,19 @@ TEST_CASE("an op without a kernel is named with its type and line") {
   }
   CHECK_THROWS_AS(s.run(y, fg::feed(x, values)), fg::plan_error);  // and again
   CHECK(s.run(x, fg::feed(x, values)).size() == 3);
+}
+
+TEST_CASE("values go into memory that the caller has") {
+  fg::graph g;
+  auto x = g.placeholder<float, batch, 2>("x");
+  auto y = x * 2.0f;
+  auto sum = reduce_sum(y);
+  fg::dynamic_session s(g, {.threads = 1});
+  std::vector<float> flat(4);
+  fg::ndview<float, batch, 2> view(flat);
+  float value = 0;
+  s.run_into(std::tie(value, view), sum, y, fg::feed(x, std::vector<float>{1, 2, 3, 4}));
+  CHECK(value == 20);
+  CHECK(flat == std::vector<float>{2, 4, 6, 8});
+  CHECK_THROWS_AS(s.run_into(view, y, fg::feed(x, std::vector<float>{1, 2})), fg::argument_error);
 }

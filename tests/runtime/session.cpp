@@ -153,3 +153,26 @@ TEST_CASE("a session needs a thread") {
     CHECK(std::string(e.what()) == "session: threads must be at least 1, got 0");
   }
 }
+
+TEST_CASE("values go into memory that the caller has") {
+  fg::session<models::mlp> s({.threads = 1, .seed = 3});
+  const std::vector<float> x(3 * 8, 0.5f), more(5 * 8, 0.25f);
+  const std::vector<std::int64_t> y{0, 1, 2};
+  const auto [loss, logits] = s.run<"loss", "logits">(fg::feed<"x">(x), fg::feed<"y">(y));
+
+  fg::ndarray<float, batch, 4> out(batch(3));
+  const float* const memory = out.data();
+  float value = 0;
+  s.run_into<"loss", "logits">(std::tie(value, out), fg::feed<"x">(x), fg::feed<"y">(y));
+  CHECK(value == loss);
+  CHECK(out == logits);
+  CHECK(out.data() == memory);
+  s.run_into<"logits">(fg::limits{}, out, fg::feed<"x">(more));
+  CHECK(out.dim(0) == 5);
+
+  std::vector<float> flat(3 * 4);
+  fg::ndview<float, batch, 4> view(flat);
+  s.run_into<"logits">(view, fg::feed<"x">(x));
+  CHECK(std::equal(flat.begin(), flat.end(), logits.begin()));
+  CHECK_THROWS_AS(s.run_into<"logits">(view, fg::feed<"x">(more)), fg::argument_error);
+}

@@ -84,6 +84,7 @@
   X(feed_extents, "feed: the data must have the shape of the tensor") \
   X(array_data, "array: the data must have the element type and the extents of the array") \
   X(function_arguments, "function: a call needs one argument for each placeholder that the outputs need, in the order of the model; or feeds by name") \
+  X(result_targets, "run_into: there must be one target for each value, of the type that run gives, or an fg::ndview of an array") \
   X(not_a_variable, "get and set need the name of a variable") \
   X(extent_conflict, "one named extent was bound to two different numbers") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \

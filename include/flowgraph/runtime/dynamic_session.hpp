@@ -18,7 +18,7 @@
 #endif
 #include "engine.hpp"
 #include "kernel_table.hpp"
-#include "static_step.hpp"
+#include "put_values.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -88,6 +88,21 @@ class dynamic_session {
                               [](const auto& done) { return detail::collect_values<values>(done); });
         },
         arguments...);
+  }
+
+  // Values go where the caller says, so that nothing is allocated: s.run_into(out, logits, feeds...), and for several
+  // values s.run_into(std::tie(loss_value, out), loss, logits, feeds...). An array of other extents gets new ones.
+  template <class Target, detail::run_argument... Arguments>
+  void run_into(Target&& target, const Arguments&... arguments) {
+    using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
+    const auto targets = detail::targets_of(target);
+    if constexpr (detail::target_check<std::remove_cvref_t<decltype(targets)>, values>::check())
+      with_step(
+          [&](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
+              const limits* within) {
+            engine().run(s, g, data, within, [&](const auto& done) { detail::put_values(done, targets); });
+          },
+          arguments...);
   }
 
   // How such a step runs: a line for each instruction with its node, op and shape, and whose kernel computes it.

@@ -9,7 +9,7 @@
 
 #include <flowgraph/kernels/cpu/all.hpp>
 #include "engine.hpp"
-#include "static_step.hpp"
+#include "put_values.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -138,13 +138,23 @@ class session {
   // operations alone give nothing.
   template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
   auto run(const Feeds&... feeds) {
-    return run_step<Fetch...>(nullptr, feeds...);
+    return run_step<Fetch...>(nullptr, no_targets{}, feeds...);
   }
   // A step that ends with cancelled_error or deadline_error when it is not done in time:
   // s.run<"loss">(fg::within(50ms), fg::feed<"x">(images)).
   template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
   auto run(const limits& within, const Feeds&... feeds) {
-    return run_step<Fetch...>(&within, feeds...);
+    return run_step<Fetch...>(&within, no_targets{}, feeds...);
+  }
+  // Values go where the caller says, so that nothing is allocated: s.run_into<"logits">(out, feeds...), and for several
+  // values s.run_into<"loss", "logits">(std::tie(loss, out), feeds...). An array of other extents gets new ones.
+  template <fixed_string... Fetch, class Target, detail::named_feed_argument... Feeds>
+  void run_into(Target&& target, const Feeds&... feeds) {
+    run_step<Fetch...>(nullptr, detail::targets_of(target), feeds...);
+  }
+  template <fixed_string... Fetch, class Target, detail::named_feed_argument... Feeds>
+  void run_into(const limits& within, Target&& target, const Feeds&... feeds) {
+    run_step<Fetch...>(&within, detail::targets_of(target), feeds...);
   }
 
   // How such a step runs: a line for each instruction with its node, op and shape, and whose kernel computes it.
@@ -199,16 +209,23 @@ class session {
     }
   }
 
-  template <fixed_string... Fetch, class... Feeds>
-  auto run_step(const limits* within, const Feeds&... feeds) {
+  struct no_targets {};  // values are returned
+
+  template <fixed_string... Fetch, class Targets, class... Feeds>
+  auto run_step(const limits* within, const Targets& targets, const Feeds&... feeds) {
     if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
       return detail::after_mistake{};
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
       static constexpr graph_view view = Model.view();
-      return parts_->engine.run(step_of<Fetch...>(feeds...), view, data, within,
-                                [](const auto& done) { return detail::collect_values<values>(done); });
+      const auto step = [&](const auto& collect) {
+        return parts_->engine.run(step_of<Fetch...>(feeds...), view, data, within, collect);
+      };
+      if constexpr (std::is_same_v<Targets, no_targets>)
+        return step([](const auto& done) { return detail::collect_values<values>(done); });
+      else if constexpr (detail::target_check<Targets, values>::check())
+        return step([&](const auto& done) { detail::put_values(done, targets); });
     }
   }
 
