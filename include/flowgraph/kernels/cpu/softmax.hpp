@@ -62,9 +62,9 @@ void for_each_row_tile(const kernel_args& k, std::int64_t rows, std::int64_t n, 
   });
 }
 
-// finish(x, y, greatest, sum) turns exp(x - greatest), which y holds, into the result: for a row, or for the element of
-// one line in each of several columns.
-template <class T, class Finish>
+// finish(x, y, greatest, sum) gives the result: for a row, or for the element of one line in each of several columns.
+// Y holds exp(x - greatest) then, unless finish reads x: where y lies in x's place, it holds x still.
+template <class T, bool ReadsX, class Finish>
 void softmax_along(const kernel_args& k, const Finish& finish) {
   const softmax_lines lines(k.in[0], k.attrs<ops::axis_attrs>().axis);
   const T* const x = k.in[0].as<const T>();
@@ -74,7 +74,9 @@ void softmax_along(const kernel_args& k, const Finish& finish) {
   if (lines.inner == 1) {
     for_each_row_tile(k, lines.outer, n, [&](std::int64_t first, std::int64_t rows) {
       T greatest[softmax_tile];
-      exp_rows(x + first * n, y + first * n, rows, n, greatest, [&](std::int64_t r, T largest, T sum) {
+      T* terms = y + first * n;
+      if constexpr (ReadsX) terms = scratch<T, softmax_lines>(rows * n);
+      exp_rows(x + first * n, terms, rows, n, greatest, [&](std::int64_t r, T largest, T sum) {
         const std::int64_t at = (first + r) * n;
         finish(const_line_map<T>(x + at, n), line_map<T>(y + at, n), largest, sum);
       });
@@ -95,8 +97,12 @@ void softmax_along(const kernel_args& k, const Finish& finish) {
                    for (std::int64_t i = 1; i < n; ++i) greatest.head(count) = greatest.head(count).max(from(i));
                    sum.head(count).setZero();
                    for (std::int64_t i = 0; i < n; ++i) {
-                     to(i) = (from(i) - greatest.head(count)).exp();
-                     sum.head(count) += to(i);
+                     if constexpr (ReadsX) {
+                       sum.head(count) += (from(i) - greatest.head(count)).exp();
+                     } else {
+                       to(i) = (from(i) - greatest.head(count)).exp();
+                       sum.head(count) += to(i);
+                     }
                    }
                    for (std::int64_t i = 0; i < n; ++i) finish(from(i), to(i), greatest.head(count), sum.head(count));
                  }
@@ -130,7 +136,7 @@ struct cpu_kernel<ops::softmax> {
   static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::softmax_along<T>(k, [](const auto&, auto y, const auto&, const auto& sum) { y /= sum; });
+    detail::softmax_along<T, false>(k, [](const auto&, auto y, const auto&, const auto& sum) { y /= sum; });
   }
 };
 
@@ -140,7 +146,7 @@ struct cpu_kernel<ops::log_softmax> {
   static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::softmax_along<T>(k, [](const auto& x, auto y, const auto& greatest, const auto& sum) {
+    detail::softmax_along<T, true>(k, [](const auto& x, auto y, const auto& greatest, const auto& sum) {
       using std::log;
       y = (x - greatest) - log(sum);
     });
