@@ -41,6 +41,28 @@ TEST_CASE("oneDNN: softmax of many rows, and of what remains") {
   }
 }
 
+TEST_CASE("oneDNN: the result of a softmax may take its operand's place") {
+  const auto in_place = [](const op_def& op, host_array<float> x) {
+    const auto words = detail::words_of(ops::axis_attrs{1});
+    const array_view view = x.view();
+    kernel_args k;
+    k.in = k.out = &view;
+    k.n_in = k.n_out = 1;
+    k.words = words.w;
+    k.n_words = 1;
+    everywhere.prepare(op, k, 1)->run(k);
+    return x.values;
+  };
+  for (const std::int64_t n : {5, 64, 301}) {
+    auto x = spread({70, n});
+    host_array<float> y(x.dims);
+    testing::run_prepared<ops::softmax>(everywhere, ops::axis_attrs{1}, y, x);
+    CHECK(in_place(op_def_of<ops::softmax>, x) == y.values);
+    testing::run_prepared<ops::log_softmax>(everywhere, ops::axis_attrs{1}, y, x);
+    CHECK(in_place(op_def_of<ops::log_softmax>, x) == y.values);
+  }
+}
+
 TEST_CASE("oneDNN: mean pooling of many images, and of what remains") {
   const pool overlapping{.window = {3, 3}, .stride = {2, 2}, .padding = same}, plain{};
   check_beside_own<ops::avg_pool>(overlapping, {11, 10, 9, 40}, spread({11, 20, 17, 40}));
