@@ -199,6 +199,20 @@ TEST_CASE("softmax, positions, order, copies") {
     on_all<fg::ops::argsort, float, std::int64_t>(fg::ops::argsort::attrs{axis, 0}, x.dims, x);
     on_all<fg::ops::cumsum>(fg::ops::cumsum::attrs{axis, 0, 0}, x.dims, x);
   }
+  // One matrix of many columns: they are what threads share.
+  const auto tall = numbers<float>({900, 170});
+  const auto summed = on_all<fg::ops::cumsum>(fg::ops::cumsum::attrs{0, 0, 0}, tall.dims, tall);
+  const auto best = on_all<fg::ops::argmax, float, std::int64_t>(fg::ops::argmax::attrs{0}, {170}, tall);
+  for (const std::size_t c : {0u, 31u, 32u, 47u, 48u, 169u}) {
+    double sum = 0;
+    std::size_t greatest = 0;
+    for (std::size_t i = 0; i < 900; ++i) {
+      sum += tall.values[i * 170 + c];
+      if (tall.values[i * 170 + c] > tall.values[greatest * 170 + c]) greatest = i;
+    }
+    CHECK(summed.values[899 * 170 + c] == doctest::Approx(sum).epsilon(1e-3));
+    CHECK(best.values[c] == static_cast<std::int64_t>(greatest));
+  }
   const auto labels = positions({200}, 301);
   on_all<fg::ops::sparse_softmax_cross_entropy>(fg::no_attrs{}, {200}, x, labels);
   CHECK(std::abs(total(on_all<fg::ops::softmax_minus_one_hot>(fg::no_attrs{}, x.dims, x, labels))) < 1e-3);

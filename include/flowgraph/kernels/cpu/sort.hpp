@@ -70,19 +70,31 @@ class strided_iterator {
   std::ptrdiff_t stride_ = 1;
 };
 
+// f(o, first, last) for columns first to last - 1 of matrix o, where [outer, extent, inner] is `outer` matrices.
+// Columns have nothing to do with each other: those that make a part lie together.
+template <class F>
+void for_each_columns(const kernel_args& k, const around_axis& a, const F& f) {
+  const std::int64_t width = std::max<std::int64_t>(1, std::min(a.inner, part_size(a.extent, 16)));
+  const std::int64_t blocks = (a.inner + width - 1) / width;
+  parallel_for(k, a.outer * blocks, part_size(a.extent * width), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i % blocks * width;
+      f(i / blocks, first, std::min(a.inner, first + width));
+    }
+  });
+}
+
 // Positions along the axis of the first element that none comes before.
 template <class T, class Better>
 void arg_extreme(const kernel_args& k, std::int64_t axis, const Better& better) {
   const around_axis a(k.in[0], axis);
-  parallel_for(k, a.outer, part_size(a.extent * a.inner), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t o = first; o < last; ++o) {
-      const T* x = k.in[0].as<const T>() + o * a.extent * a.inner;
-      std::int64_t* y = k.out[0].as<std::int64_t>() + o * a.inner;
-      std::fill_n(y, a.inner, 0);
-      for (std::int64_t i = 1; i < a.extent; ++i)
-        for (std::int64_t c = 0; c < a.inner; ++c)
-          if (better(x[i * a.inner + c], x[y[c] * a.inner + c])) y[c] = i;
-    }
+  for_each_columns(k, a, [&](std::int64_t o, std::int64_t first, std::int64_t last) {
+    const T* x = k.in[0].as<const T>() + o * a.extent * a.inner;
+    std::int64_t* y = k.out[0].as<std::int64_t>() + o * a.inner;
+    std::fill(y + first, y + last, 0);
+    for (std::int64_t i = 1; i < a.extent; ++i)
+      for (std::int64_t c = first; c < last; ++c)
+        if (better(x[i * a.inner + c], x[y[c] * a.inner + c])) y[c] = i;
   });
 }
 
@@ -187,17 +199,15 @@ struct cpu_kernel<ops::cumsum> {
     if (a.extent == 0) return;
     const std::int64_t step = attributes.reverse ? -a.inner : a.inner;
     const std::int64_t first = attributes.reverse ? (a.extent - 1) * a.inner : 0;
-    parallel_for(k, a.outer, part_size(a.extent * a.inner), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t o = begin; o < end; ++o) {
-        const T* x = k.in[0].as<const T>() + o * a.extent * a.inner + first;
-        T* y = k.out[0].as<T>() + o * a.extent * a.inner + first;
-        for (std::int64_t c = 0; c < a.inner; ++c) y[c] = attributes.exclusive ? T{} : x[c];
-        for (std::int64_t i = 1; i < a.extent; ++i) {
-          const T* add = attributes.exclusive ? x : x + step;
-          for (std::int64_t c = 0; c < a.inner; ++c) y[step + c] = detail::plus(y[c], add[c]);
-          x += step;
-          y += step;
-        }
+    detail::for_each_columns(k, a, [&](std::int64_t o, std::int64_t begin, std::int64_t end) {
+      const T* x = k.in[0].as<const T>() + o * a.extent * a.inner + first;
+      T* y = k.out[0].as<T>() + o * a.extent * a.inner + first;
+      for (std::int64_t c = begin; c < end; ++c) y[c] = attributes.exclusive ? T{} : x[c];
+      for (std::int64_t i = 1; i < a.extent; ++i) {
+        const T* add = attributes.exclusive ? x : x + step;
+        for (std::int64_t c = begin; c < end; ++c) y[step + c] = detail::plus(y[c], add[c]);
+        x += step;
+        y += step;
       }
     });
   }
