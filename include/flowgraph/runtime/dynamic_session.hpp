@@ -240,7 +240,8 @@ class dynamic_session {
     const graph_view g = view();
     made->fetches.assign(fetches.begin(), fetches.end());
     made->feeds.assign(feeds.begin(), feeds.end());
-    made->plan = passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())});
+    made->plan = passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())},
+                              engine().options().passes);
     if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
     engine().add_variables(g);
     made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <flowgraph/kernels/provider.hpp>
+#include <flowgraph/passes/pipeline.hpp>
 
 namespace Eigen {
 class ThreadPoolInterface;
@@ -50,6 +51,8 @@ struct session_options {
   // Either outlives the session and runs every task that it took. Then the session makes no threads of its own.
   Eigen::ThreadPoolInterface* pool = nullptr;
   std::function<void(std::function<void()> task)> schedule = nullptr;
+  // Of a dynamic_session: what is done to a graph before it is planned. With everything off it runs as it was written.
+  flowgraph::passes::options passes = {};
 };
 
 }  // namespace flowgraph
