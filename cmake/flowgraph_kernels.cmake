@@ -1,5 +1,6 @@
-# Whose kernels flowgraph may use beside its own. Included by the project and, installed, by flowgraphConfig.cmake, so that
-# who uses the library decides where it is used: FLOWGRAPH_KERNELS is auto (oneDNN if it is found), eigen or onednn.
+# Whose kernels flowgraph may use beside its own. Included by the project and, installed, by flowgraphConfig.cmake: who
+# uses the library decides where it is used. FLOWGRAPH_KERNELS is auto (oneDNN where it and OpenCL are found), eigen or
+# onednn.
 set(FLOWGRAPH_KERNELS auto CACHE STRING "Kernels beside flowgraph's own: auto, eigen (none) or onednn")
 set_property(CACHE FLOWGRAPH_KERNELS PROPERTY STRINGS auto eigen onednn)
 if(NOT FLOWGRAPH_KERNELS MATCHES "^(auto|eigen|onednn)$")
@@ -7,7 +8,11 @@ if(NOT FLOWGRAPH_KERNELS MATCHES "^(auto|eigen|onednn)$")
 endif()
 
 set(FLOWGRAPH_ONEDNN FALSE)
-if(NOT FLOWGRAPH_KERNELS STREQUAL eigen)
+if(FLOWGRAPH_KERNELS STREQUAL auto)
+  # A oneDNN that was built for GPUs, too, as Debian's is, ends the configuration where OpenCL's headers are missing.
+  find_package(OpenCL QUIET)
+endif()
+if(FLOWGRAPH_KERNELS STREQUAL onednn OR OpenCL_FOUND)
   find_package(dnnl 2.6 CONFIG QUIET)
   # Threads of TBB's can't be kept to the number that a session was given.
   if(dnnl_FOUND AND NOT DNNL_CPU_THREADING_RUNTIME STREQUAL TBB)
