@@ -219,13 +219,13 @@ class session {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
       static constexpr graph_view view = Model.view();
-      const auto step = [&](const auto& collect) {
+      const auto give = [&](const auto& collect) {
         return parts_->engine.run(step_of<Fetch...>(feeds...), view, data, within, collect);
       };
       if constexpr (std::is_same_v<Targets, no_targets>)
-        return step([](const auto& done) { return detail::collect_values<values>(done); });
+        return give([](const auto& done) { return detail::collect_values<values>(done); });
       else if constexpr (detail::target_check<Targets, values>::check())
-        return step([&](const auto& done) { detail::put_values(done, targets); });
+        return give([&](const auto& done) { detail::put_values(done, targets); });
     }
   }
 
