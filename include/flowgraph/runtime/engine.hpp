@@ -103,6 +103,8 @@ class engine {
    public:
     values_of(const workspace& w, waiting_room* room) : workspace_(w), room_(room) {}
     std::size_t size() const { return workspace_.values(); }
+    // Who may help to read them; null: nobody.
+    workers* helpers() const { return workspace_.context().helpers; }
     // f(array_view) for the k-th value.
     template <class F>
     auto read(std::size_t k, const F& f) const {

@@ -79,6 +79,12 @@ class ndarray : public detail::array_extents<Extents...> {
     std::copy(values.begin(), values.end(), data());
   }
 
+  // Elements as write(first element) leaves them.
+  template <std::invocable<T*> Write>
+  ndarray(const dims_type& dims, const Write& write) : ndarray(dims, uninitialised{}) {
+    write(data());
+  }
+
   // {{1, 2}, {3, 4}}
   ndarray(typename detail::nested_list<T, rank>::type list)
     requires(rank > 0)

@@ -126,16 +126,23 @@ struct fetched<Model, Node, false> {
 template <const auto& Model, int... Node>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<Model, Node>::type>()...));
 
-// A value of its own from the memory of a step.
+// A value of its own from the memory of a step. helpers: who may take part in it; null: nobody.
 template <class Value>
-Value copy_value(const array_view& v) {
+Value copy_value(const array_view& v, workers* helpers = nullptr) {
   if constexpr (element<Value>) {
     return *v.as<const Value>();
   } else {
     typename Value::dims_type dims{};
     for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = v.dims[i];
     using T = typename Value::element_type;
-    return Value(dims, std::span<const T>(v.as<const T>(), static_cast<std::size_t>(v.size())));
+    return Value(dims, [&](T* to) {
+      const kernel_context context{.helpers = helpers};
+      kernel_args k;
+      k.context = &context;
+      parallel_for(k, v.size(), part_work, [&](std::int64_t first, std::int64_t last) {
+        std::copy(v.as<const T>() + first, v.as<const T>() + last, to + first);
+      });
+    });
   }
 }
 
@@ -149,11 +156,15 @@ Array copy_variable(const variable_state& v) {
 template <class Values, class Done>
 auto collect_values(const Done& done) {
   constexpr std::size_t count = std::tuple_size_v<Values>;
+  const auto value = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    return done.read(
+        I, [&](const array_view& v) { return copy_value<std::tuple_element_t<I, Values>>(v, done.helpers()); });
+  };
   if constexpr (count == 1)
-    return done.read(0, copy_value<std::tuple_element_t<0, Values>>);
+    return value(std::integral_constant<std::size_t, 0>{});
   else if constexpr (count > 1)
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Values{done.read(I, copy_value<std::tuple_element_t<I, Values>>)...};
+      return Values{value(std::integral_constant<std::size_t, I>{})...};
     }(std::make_index_sequence<count>{});
 }
 

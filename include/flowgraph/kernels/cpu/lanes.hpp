@@ -1,6 +1,7 @@
 // The vocabulary of scalar functions for as many floating-point numbers as the processor computes at once: Eigen's
 // packets. Both the tiles of graphs built at run time and the regions that a session<model> compiles are made of it.
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <limits>
@@ -36,13 +37,22 @@ struct lanes {
 
   static lanes load(const T* x) { return eigen::ploadu<packet<T>>(x); }
   void store(T* to) const { eigen::pstoreu(to, p); }
-  // The first n; what stands in the others does not matter.
-  static lanes load(const T* x, int n) {
-    T all[lane_count<T>] = {};
+  // The first n, fewer than there are lanes; the others are `rest`, and are not stored.
+  static lanes load(const T* x, int n, T rest = 0) {
+#if defined(EIGEN_VECTORIZE_AVX2)
+    if constexpr (std::is_same_v<packet<T>, __m256>)
+      return _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(x, first_lanes(n)),
+                              _mm256_castsi256_ps(first_lanes(n)));
+#endif
+    T all[lane_count<T>];
+    std::fill_n(all, lane_count<T>, rest);
     std::memcpy(all, x, static_cast<std::size_t>(n) * sizeof(T));
     return load(all);
   }
   void store(T* to, int n) const {
+#if defined(EIGEN_VECTORIZE_AVX2)
+    if constexpr (std::is_same_v<packet<T>, __m256>) return _mm256_maskstore_ps(to, first_lanes(n), p);
+#endif
     T all[lane_count<T>];
     store(all);
     std::memcpy(to, all, static_cast<std::size_t>(n) * sizeof(T));
@@ -53,6 +63,13 @@ struct lanes {
   friend lanes operator-(const lanes& x, const lanes& y) { return eigen::psub(x.p, y.p); }
   friend lanes operator*(const lanes& x, const lanes& y) { return eigen::pmul(x.p, y.p); }
   friend lanes operator/(const lanes& x, const lanes& y) { return eigen::pdiv(x.p, y.p); }
+
+#if defined(EIGEN_VECTORIZE_AVX2)
+ private:
+  static __m256i first_lanes(int n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+#endif
 };
 
 // Of each lane all bits or none: what comparisons give. In memory they are bool.
@@ -124,7 +141,11 @@ template <std::same_as<float> T>
 lanes<T> tanh_lanes(const lanes<T>& x) {
   using P = packet<T>;
   const auto number = [](float v) { return eigen::pset1<P>(v); };
+#if defined(EIGEN_VECTORIZE_FMA)  // roundings differ: where it is 1, not almost
+  constexpr float bound = 7.99881172180175781f;
+#else
   constexpr float bound = 7.90531110763549805f;
+#endif
   const P c = eigen::pmin(eigen::pmax(x.p, number(-bound)), number(bound));
   const P c2 = eigen::pmul(c, c);
   const auto polynomial = [&](P sum, auto... coefficients) {

@@ -61,7 +61,11 @@ void eigen_product(const T* a, const T* b, T* y, const product_shape& s, const p
   const Eigen::OuterStride<> a_stride(ta ? s.m : s.k), b_stride(tb ? s.k : s.n), y_stride(s.n);
   const const_strided_matrix<T, OrderA> left(a + p.i * (ta ? 1 : s.k), p.rows, s.k, a_stride);
   const const_strided_matrix<T, OrderB> right(b + p.j * (tb ? s.k : 1), s.k, p.columns, b_stride);
-  strided_matrix<T>(y + p.i * s.n + p.j, p.rows, p.columns, y_stride).noalias() = left * right;
+  // Zeroed here: Eigen would do it element by element, and then add the product all the same.
+  const bool whole_rows = p.columns == s.n;
+  for (std::int64_t i = 0; i < (whole_rows ? 1 : p.rows); ++i)
+    std::fill_n(y + (p.i + i) * s.n + p.j, whole_rows ? p.rows * s.n : p.columns, T(0));
+  strided_matrix<T>(y + p.i * s.n + p.j, p.rows, p.columns, y_stride).noalias() += left * right;
 }
 
 template <class T>

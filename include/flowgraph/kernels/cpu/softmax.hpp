@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <Eigen/Core>
@@ -11,7 +12,7 @@
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/softmax.hpp>
-#include "scratch.hpp"
+#include "lanes.hpp"
 
 namespace flowgraph {
 
@@ -32,33 +33,43 @@ using line_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
 template <class T>
 using const_line_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
 
-// Elements that are computed together: several short rows, so that exp works on whole vectors.
-inline constexpr std::int64_t softmax_tile = 1024;
-constexpr std::int64_t rows_in_tile(std::int64_t n) {
-  return std::max<std::int64_t>(1, softmax_tile / std::max<std::int64_t>(n, 1));
-}
+template <class T>
+struct exp_sum {
+  T greatest, sum;
+};
 
-// y = exp(x - greatest of its row) for `rows` rows of n elements; f(row, greatest, sum of the row of y). The greatest
-// is taken from all of them first, so that no exp overflows and one of them is 1.
-template <class T, class F>
-void exp_rows(const T* x, T* y, std::int64_t rows, std::int64_t n, T* greatest, const F& f) {
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const const_line_map<T> from(x + r * n, n);
-    greatest[r] = from.maxCoeff();
-    line_map<T>(y + r * n, n) = from - greatest[r];
+// y = exp(x - greatest of the row) for a row of n elements, and their sum. The greatest is taken from all of them
+// first, so that no exp overflows and one of them is 1. y may be x; null: only the sum is wanted.
+template <class T>
+exp_sum<T> exp_row(const T* x, T* y, std::int64_t n) {
+  constexpr std::int64_t width = lane_count<T>;
+  constexpr T least = -std::numeric_limits<T>::infinity();
+  const std::int64_t whole = n / width * width;
+  const int rest = static_cast<int>(n - whole);
+  const lanes<T> last = rest == 0 ? lanes<T>(least) : lanes<T>::load(x + whole, rest, least);
+  lanes<T> greatest = last;
+  for (std::int64_t i = 0; i < whole; i += width) greatest = eigen::pmax(lanes<T>::load(x + i).p, greatest.p);
+  const lanes<T> shift(eigen::predux_max(greatest.p));
+  lanes<T> sum(T(0));
+  for (std::int64_t i = 0; i < whole; i += width) {
+    const lanes<T> e = lane_math::exp(lanes<T>::load(x + i) - shift);
+    if (y != nullptr) e.store(y + i);
+    sum = sum + e;
   }
-  line_map<T> all(y, rows * n);
-  all = all.exp();
-  for (std::int64_t r = 0; r < rows; ++r) f(r, greatest[r], line_map<T>(y + r * n, n).sum());
+  if (rest > 0) {
+    const lanes<T> e = lane_math::exp(last - shift);
+    if (y != nullptr) e.store(y + whole, rest);
+    sum = sum + e;
+  }
+  return {eigen::predux_max(greatest.p), eigen::predux(sum.p)};
 }
 
-// f(first row, rows) over tiles of rows.
+// f(row)
 template <class F>
-void for_each_row_tile(const kernel_args& k, std::int64_t rows, std::int64_t n, const F& f) {
-  const std::int64_t tile = rows_in_tile(n);
+void for_each_row(const kernel_args& k, std::int64_t rows, std::int64_t n, const F& f) {
   constexpr std::int64_t exp_work = 8;
-  parallel_for(k, rows, part_size(exp_work * n, tile), [&](std::int64_t first, std::int64_t last) {
-    for (; first < last; first += tile) f(first, std::min(tile, last - first));
+  parallel_for(k, rows, part_size(exp_work * n), [&](std::int64_t first, std::int64_t last) {
+    for (; first < last; ++first) f(first);
   });
 }
 
@@ -72,14 +83,9 @@ void softmax_along(const kernel_args& k, const Finish& finish) {
   const std::int64_t n = lines.n;
   if (k.in[0].size() == 0) return;
   if (lines.inner == 1) {
-    for_each_row_tile(k, lines.outer, n, [&](std::int64_t first, std::int64_t rows) {
-      T greatest[softmax_tile];
-      T* terms = y + first * n;
-      if constexpr (ReadsX) terms = scratch<T, softmax_lines>(rows * n);
-      exp_rows(x + first * n, terms, rows, n, greatest, [&](std::int64_t r, T largest, T sum) {
-        const std::int64_t at = (first + r) * n;
-        finish(const_line_map<T>(x + at, n), line_map<T>(y + at, n), largest, sum);
-      });
+    for_each_row(k, lines.outer, n, [&](std::int64_t row) {
+      const auto [greatest, sum] = exp_row(x + row * n, ReadsX ? nullptr : y + row * n, n);
+      finish(const_line_map<T>(x + row * n, n), line_map<T>(y + row * n, n), greatest, sum);
     });
     return;
   }
@@ -163,13 +169,10 @@ struct cpu_kernel<ops::sparse_softmax_cross_entropy> {
     const detail::label_reader labels(k.in[1], classes);
     const T* const x = k.in[0].as<const T>();
     T* const loss = k.out[0].as<T>();
-    detail::for_each_row_tile(k, k.in[1].size(), classes, [&](std::int64_t first, std::int64_t rows) {
-      T greatest[detail::softmax_tile];
-      T* const terms = detail::scratch<T>(rows * classes);
-      detail::exp_rows(x + first * classes, terms, rows, classes, greatest, [&](std::int64_t r, T largest, T sum) {
-        const std::int64_t row = first + r;
-        loss[row] = std::log(sum) - (x[row * classes + labels[row]] - largest);
-      });
+    detail::for_each_row(k, k.in[1].size(), classes, [&](std::int64_t i) {
+      const T* const row = x + i * classes;
+      const auto [greatest, sum] = detail::exp_row<T>(row, nullptr, classes);
+      loss[i] = std::log(sum) - (row[labels[i]] - greatest);
     });
   }
 };
@@ -182,15 +185,13 @@ struct cpu_kernel<ops::softmax_minus_one_hot> {
   static void run(const kernel_args& k) {
     const std::int64_t classes = k.in[0].last(0);
     const detail::label_reader labels(k.in[1], classes);
+    const T* const x = k.in[0].as<const T>();
     T* const y = k.out[0].as<T>();
-    detail::for_each_row_tile(k, k.in[1].size(), classes, [&](std::int64_t first, std::int64_t rows) {
-      T greatest[detail::softmax_tile];
-      const T* const x = k.in[0].as<const T>() + first * classes;
-      detail::exp_rows(x, y + first * classes, rows, classes, greatest, [&](std::int64_t r, T, T sum) {
-        T* const row = y + (first + r) * classes;
-        detail::line_map<T>(row, classes) /= sum;
-        row[labels[first + r]] -= T(1);
-      });
+    detail::for_each_row(k, k.in[1].size(), classes, [&](std::int64_t i) {
+      T* const row = y + i * classes;
+      const T sum = detail::exp_row(x + i * classes, row, classes).sum;
+      detail::line_map<T>(row, classes) /= sum;
+      row[labels[i]] -= T(1);
     });
   }
 };
