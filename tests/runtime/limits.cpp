@@ -73,7 +73,7 @@ TEST_CASE("a stopped step ends between instructions, says where, and keeps the u
       FAIL("no exception");
     } catch (const fg::cancelled_error& e) {
       CHECK(e.why() == fg::problem::cancelled);
-      CHECK(std::string(e.what()).find("\"twice\" (mul of float[], float[], ") == 0);
+      CHECK(std::string(e.what()).find("\"last\" (mul+assign_add of ") == 0);
       CHECK(std::string(e.what()).find("limits.cpp:") != std::string::npos);
     }
     stopper = nullptr;
