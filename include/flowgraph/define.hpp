@@ -13,12 +13,14 @@
 #include <flowgraph/dsl/fill.hpp>
 #include <flowgraph/dsl/flow.hpp>
 #include <flowgraph/dsl/gather.hpp>
+#include <flowgraph/dsl/gradient_lists.hpp>
 #include <flowgraph/dsl/gradients.hpp>
 #include <flowgraph/dsl/graph.hpp>
 #include <flowgraph/dsl/host_call.hpp>
 #include <flowgraph/dsl/linalg.hpp>
 #include <flowgraph/dsl/losses.hpp>
 #include <flowgraph/dsl/matrix.hpp>
+#include <flowgraph/dsl/moving_average.hpp>
 #include <flowgraph/dsl/neural.hpp>
 #include <flowgraph/dsl/normalization.hpp>
 #include <flowgraph/dsl/optimizers.hpp>
@@ -26,6 +28,7 @@
 #include <flowgraph/dsl/random.hpp>
 #include <flowgraph/dsl/reduction.hpp>
 #include <flowgraph/dsl/reshape.hpp>
+#include <flowgraph/dsl/schedules.hpp>
 #include <flowgraph/dsl/slice.hpp>
 #include <flowgraph/dsl/sort.hpp>
 #include <flowgraph/dsl/state.hpp>

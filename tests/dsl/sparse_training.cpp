@@ -53,7 +53,7 @@ constexpr bool stays_sparse(const Optimizer& optimizer) {
       if (d.nodes[d.inputs(n)[k]].op->id == fg::ops::indexed_slices::id) return false;
   return d.first_fault.why == fg::problem::none;
 }
-static_assert(stays_sparse(fg::gradient_descent(0.1)) && stays_sparse(fg::adagrad(0.1)));
+static_assert(stays_sparse(fg::gradient_descent(0.1)) && stays_sparse(fg::adagrad(0.1)) && stays_sparse(fg::adam(0.1)));
 
 }  // namespace
 

@@ -1,180 +1,254 @@
-// Optimizers, composed from graph ops: each says how one variable follows its gradient. Their state is ordinary
-// variables named after the one they serve ("w1/momentum").
+// Optimizers, composed from graph ops: each says how one variable follows its gradient g. Their state is ordinary
+// variables named after the one they serve ("w1/momentum"). A rate is a number, a scalar tensor or a schedule
+// (dsl/schedules.hpp). Of an embedding only the rows that a step looked up are moved, and only their state changes.
 #pragma once
-#include <flowgraph/ops/flow.hpp>
-#include <flowgraph/ops/state.hpp>
-#include <flowgraph/ops/unary.hpp>
-#include <flowgraph/passes/gradient.hpp>
-#include "graph.hpp"
+#include <flowgraph/ops/binary.hpp>
+#include "optimizer.hpp"
 
 namespace flowgraph {
 
-namespace detail {
-
-// What an optimizer's rule sees: one variable with its gradient. It hands its updates to run().
-struct update_step {
-  graph_data& graph;
-  ref variable;
-  ref gradient;
-  text_range name;  // of the variable
-  vec<int>& updates;
-
-  constexpr void run(ref update) { updates.push(update.id); }
-
-  // The gradient of a table of which a step looks up some rows: their indices, and the gradient by each.
-  constexpr bool is_sparse() const { return gradient.is(op_def_of<ops::indexed_slices>); }
-  constexpr ref indices() const { return gradient.input(0); }
-  constexpr ref rows() const { return gradient.input(1); }
-
-  // A variable of the same shape that the rule keeps from step to step.
-  constexpr ref slot(std::string_view suffix, double initial) const {
-    const auto words = words_of(ops::variable::attrs{static_cast<std::int64_t>(initializer::constant), initial, 0, 0});
-    const int shape = variable.get().shape;
-    const int id = graph.append(op_def_of<ops::variable>, shape, variable.type(), nullptr, 0, words.w,
-                                attr_words<ops::variable::attrs>);
-    graph.name_below(id, name, suffix);
-    return {&graph, id};
-  }
-};
-
-// Appends gradients of the loss by every trainable variable it depends on, the rule's updates, and one operation
-// that runs them all.
-template <class Optimizer>
-constexpr operation minimize(graph_data& g, const Optimizer& optimizer, int loss) {
-  const int size = loss + 1;
-  vec<bool> reached(size);
-  reached[loss] = true;
-  for (int i = loss; i > 0; --i) {
-    if (!reached.data[i]) continue;
-    const node& x = g.nodes.data[i];
-    const int* in = g.edges.data + x.inputs;
-    for (int k = 0; k < x.n_inputs; ++k) reached.data[in[k]] = true;
-  }
-  vec<text_range> names(size);
-  for (int i = g.names.size(); i-- > 0;)
-    if (g.names[i].node < size) names[g.names[i].node] = g.names[i].text;
-
-  vec<int> variables;
-  for (int i = 0; i < size; ++i)
-    if (reached.data[i] && g.nodes.data[i].op->id == ops::variable::id && is_floating(g.nodes.data[i].type) &&
-        ref{&g, i}.attrs<ops::variable::attrs>().trainable)
-      variables.push(i);
-  if (variables.empty()) g.fail(problem::no_variables, "minimize");
-
-  vec<int> gradients(variables.size());
-  passes::gradient(g, loss, variables.begin(), variables.size(), gradients.begin());
-  vec<int> updates;
-  const source where = g.where;
-  for (int k = 0; k < variables.size(); ++k) {
-    const int v = variables[k];
-    g.device = g.nodes[v].device;  // state and what updates it live together
-    update_step step{g, {&g, v}, {&g, gradients[k]}, names[v], updates};
-    optimizer.update(step);
-  }
-  g.device = 0;
-  g.where = where;
-  return {&g, ops::append_group(g, updates.begin(), updates.size())};
-}
-
-constexpr bool finite_positive(double x) { return x > 0 && x - x == 0; }
-
-template <any_tensor Loss, class Optimizer>
-constexpr auto minimize_checked(const Optimizer& optimizer, const Loss& loss, source where) {
-  if constexpr (rank_v<Loss> != 0) mistake<problem::loss_not_scalar, tensor_t<Loss>>();
-  if constexpr (!floating_tensor<Loss>) mistake<problem::loss_not_floating, tensor_t<Loss>>();
-  if constexpr (rank_v<Loss> == 0 && floating_tensor<Loss>) {
-    loss.graph->where = where;
-    const problem p = optimizer.check();
-    if (p != problem::none) loss.graph->fail(p, Optimizer::name);
-    return minimize(*loss.graph, optimizer, loss.id);
-  } else {
-    return operation{loss.graph, loss.id};
-  }
-}
-
-}  // namespace detail
-
-// w -= rate g. The rows of an embedding's gradient are subtracted one by one, the rest of the table is not touched.
-struct gradient_descent {
+// w -= rate g
+template <class Rate>
+struct gradient_descent : optimizer<gradient_descent<Rate>> {
   static constexpr std::string_view name = "gradient_descent";
-  double rate;
+  Rate rate;
 
-  constexpr explicit gradient_descent(double learning_rate) : rate(learning_rate) {}
+  constexpr explicit gradient_descent(const Rate& learning_rate) : rate(learning_rate) {}
 
-  constexpr problem check() const { return detail::finite_positive(rate) ? problem::none : problem::learning_rate; }
-  constexpr void update(detail::update_step& s) const {
-    if (s.is_sparse()) return s.run(emit<ops::scatter_sub>(s.variable, s.indices(), s.rows() * rate));
-    s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate));
-  }
-  template <any_tensor Loss>
-  constexpr auto minimize(const Loss& loss, caller where = {}) const {
-    return detail::minimize_checked(*this, loss, where);
+  constexpr void update(update_step& s) const {
+    // Linear in the gradient: rows of equal index need not be added up first.
+    if (s.is_sparse()) return s.run(emit<ops::scatter_sub>(s.variable, s.indices(), s.rows() * s.rate));
+    s.subtract(s.gradient() * s.rate);
   }
 };
 
-// v = momentum v + g;  w -= rate v, or with Nesterov w -= rate (g + momentum v). Moves every row of an embedding: v
-// fades, but does not stop where a step has no gradient.
-struct momentum {
+// v = momentum v + g;  w -= rate v, or with Nesterov w -= rate (g + momentum v)
+template <class Rate>
+struct momentum : optimizer<momentum<Rate>> {
   static constexpr std::string_view name = "momentum";
-  double rate;
+  Rate rate;
   double decay;
   bool nesterov;
 
-  constexpr explicit momentum(double learning_rate, double momentum_decay = 0.9, bool use_nesterov = false)
+  constexpr explicit momentum(const Rate& learning_rate, double momentum_decay = 0.9, bool use_nesterov = false)
       : rate(learning_rate),
         decay(momentum_decay),
         nesterov(use_nesterov) {}
 
-  constexpr problem check() const {
-    if (!detail::finite_positive(rate)) return problem::learning_rate;
-    return decay >= 0 && decay < 1 ? problem::none : problem::hyper_parameter;
-  }
-  constexpr void update(detail::update_step& s) const {
-    const ref v = s.slot("momentum", 0);
-    const ref next = v * decay + s.gradient;
-    s.run(emit<ops::assign>(v, next));
-    const ref direction = nesterov ? s.gradient + next * decay : next;
-    s.run(emit<ops::assign_sub>(s.variable, direction * rate));
-  }
-  template <any_tensor Loss>
-  constexpr auto minimize(const Loss& loss, caller where = {}) const {
-    return detail::minimize_checked(*this, loss, where);
+  constexpr problem check() const { return detail::within(decay, 0, 1) ? problem::none : problem::hyper_parameter; }
+  constexpr void update(update_step& s) const {
+    const ref v = s.slot("momentum", 0), g = s.gradient();
+    const ref next = s.value(v) * decay + g;
+    s.set(v, next);
+    s.subtract((nesterov ? g + next * decay : next) * s.rate);
   }
 };
 
-// a += g^2;  w -= rate g / (sqrt(a) + epsilon). Touches only the rows of an embedding that were looked up, with the
-// same result: the others have no gradient.
-struct adagrad {
+// a += g^2;  w -= rate g / (sqrt(a) + epsilon)
+template <class Rate>
+struct adagrad : optimizer<adagrad<Rate>> {
   static constexpr std::string_view name = "adagrad";
-  double rate;
+  Rate rate;
   double initial;
   double epsilon;
 
-  constexpr explicit adagrad(double learning_rate, double initial_accumulator = 0.1, double denominator_epsilon = 1e-7)
+  constexpr explicit adagrad(const Rate& learning_rate, double initial_accumulator = 0.1,
+                             double denominator_epsilon = 1e-7)
       : rate(learning_rate),
         initial(initial_accumulator),
         epsilon(denominator_epsilon) {}
 
+  constexpr problem check() const { return initial >= 0 && epsilon >= 0 ? problem::none : problem::hyper_parameter; }
+  constexpr void update(update_step& s) const {
+    const ref a = s.slot("accumulator", initial), g = s.gradient();
+    const ref next = s.value(a) + emit<ops::square>(g);
+    s.set(a, next);
+    s.subtract(g * s.rate / (emit<ops::sqrt>(next) + epsilon));
+  }
+};
+
+// a = rho a + (1 - rho) g^2;  d = g sqrt(b + epsilon) / sqrt(a + epsilon);  b = rho b + (1 - rho) d^2;  w -= rate d
+template <class Rate>
+struct adadelta : optimizer<adadelta<Rate>> {
+  static constexpr std::string_view name = "adadelta";
+  Rate rate;
+  double rho;
+  double epsilon;
+
+  constexpr explicit adadelta(const Rate& learning_rate, double decay = 0.9, double denominator_epsilon = 1e-6)
+      : rate(learning_rate),
+        rho(decay),
+        epsilon(denominator_epsilon) {}
+
   constexpr problem check() const {
-    if (!detail::finite_positive(rate)) return problem::learning_rate;
-    return initial >= 0 && epsilon >= 0 ? problem::none : problem::hyper_parameter;
+    return detail::within(rho, 0, 1) && epsilon > 0 ? problem::none : problem::hyper_parameter;
   }
-  constexpr void update(detail::update_step& s) const {
-    const ref a = s.slot("accumulator", initial);
-    if (s.is_sparse()) {
-      const ref g = emit<ops::sum_duplicates>(s.indices(), s.rows()), squares = emit<ops::square>(g);
-      const ref next = emit<ops::embedding_lookup>(a, s.indices()) + squares;
-      s.run(emit<ops::scatter_add>(a, s.indices(), squares));
-      s.run(emit<ops::scatter_sub>(s.variable, s.indices(), g * rate / (emit<ops::sqrt>(next) + epsilon)));
-      return;
+  constexpr void update(update_step& s) const {
+    const ref squares = s.slot("squares", 0), deltas = s.slot("deltas", 0), g = s.gradient();
+    const ref a = s.value(squares) * rho + emit<ops::square>(g) * (1 - rho), before = s.value(deltas);
+    const ref d = emit<ops::sqrt>(before + epsilon) / emit<ops::sqrt>(a + epsilon) * g;
+    s.set(squares, a);
+    s.set(deltas, before * rho + emit<ops::square>(d) * (1 - rho));
+    s.subtract(d * s.rate);
+  }
+};
+
+struct rmsprop_parameters {
+  double rho = 0.99;
+  double momentum = 0;
+  double epsilon = 1e-8;
+  bool centered = false;
+};
+
+// a = rho a + (1 - rho) g^2;  d = g / (sqrt(a) + epsilon);  v = momentum v + d;  w -= rate v. Centered: the square of
+// the mean gradient is taken from a.
+template <class Rate>
+struct rmsprop : optimizer<rmsprop<Rate>> {
+  static constexpr std::string_view name = "rmsprop";
+  using parameters = rmsprop_parameters;
+  Rate rate;
+  parameters with;
+
+  constexpr explicit rmsprop(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+
+  constexpr problem check() const {
+    const bool ok = detail::within(with.rho, 0, 1) && detail::within(with.momentum, 0, 1) && with.epsilon >= 0;
+    return ok ? problem::none : problem::hyper_parameter;
+  }
+  constexpr void update(update_step& s) const {
+    const ref squares = s.slot("squares", 0), g = s.gradient();
+    ref a = s.value(squares) * with.rho + emit<ops::square>(g) * (1 - with.rho);
+    s.set(squares, a);
+    if (with.centered) {
+      const ref mean = s.slot("mean", 0), m = s.value(mean) * with.rho + g * (1 - with.rho);
+      s.set(mean, m);
+      a = a - emit<ops::square>(m);
     }
-    const ref next = a + emit<ops::square>(s.gradient);
-    s.run(emit<ops::assign>(a, next));
-    s.run(emit<ops::assign_sub>(s.variable, s.gradient * rate / (emit<ops::sqrt>(next) + epsilon)));
+    const ref d = g / (emit<ops::sqrt>(a) + with.epsilon);
+    if (with.momentum == 0) return s.subtract(d * s.rate);
+    const ref v = s.slot("momentum", 0), next = s.value(v) * with.momentum + d;
+    s.set(v, next);
+    s.subtract(next * s.rate);
   }
-  template <any_tensor Loss>
-  constexpr auto minimize(const Loss& loss, caller where = {}) const {
-    return detail::minimize_checked(*this, loss, where);
+};
+
+struct adam_parameters {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+
+  constexpr problem check() const {
+    const bool ok = detail::within(beta1, 0, 1) && detail::within(beta2, 0, 1) && epsilon >= 0;
+    return ok ? problem::none : problem::hyper_parameter;
+  }
+  // m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+  // gives m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) at step t.
+  constexpr ref direction(update_step& s) const {
+    const ref mean = s.slot("mean", 0), squares = s.slot("squares", 0), g = s.gradient(), t = s.step();
+    const ref m = s.value(mean) * beta1 + g * (1 - beta1);
+    const ref v = s.value(squares) * beta2 + emit<ops::square>(g) * (1 - beta2);
+    s.set(mean, m);
+    s.set(squares, v);
+    const ref m_bias = s.in_type(1.0 - emit<ops::pow>(ops::scalar_like(t, beta1), t));
+    const ref v_bias = s.in_type(emit<ops::sqrt>(1.0 - emit<ops::pow>(ops::scalar_like(t, beta2), t)));
+    return m / m_bias / (emit<ops::sqrt>(v) / v_bias + epsilon);
+  }
+};
+
+// Adam (Kingma and Ba 2015).
+template <class Rate>
+struct adam : optimizer<adam<Rate>> {
+  static constexpr std::string_view name = "adam";
+  using parameters = adam_parameters;
+  Rate rate;
+  parameters with;
+
+  constexpr explicit adam(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+
+  constexpr problem check() const { return with.check(); }
+  constexpr void update(update_step& s) const { s.subtract(with.direction(s) * s.rate); }
+};
+
+// Adam with decoupled weight decay: w -= rate (direction + weight_decay w).
+template <class Rate>
+struct adamw : optimizer<adamw<Rate>> {
+  static constexpr std::string_view name = "adamw";
+  using parameters = adam_parameters;
+  Rate rate;
+  double weight_decay;
+  parameters with;
+
+  constexpr explicit adamw(const Rate& learning_rate, double decay = 0.01, const parameters& p = {})
+      : rate(learning_rate),
+        weight_decay(decay),
+        with(p) {}
+
+  constexpr problem check() const { return weight_decay >= 0 ? with.check() : problem::hyper_parameter; }
+  constexpr void update(update_step& s) const {
+    const ref decay = s.value() * weight_decay;
+    s.subtract((with.direction(s) + decay) * s.rate);
+  }
+};
+
+struct ftrl_parameters {
+  double l1 = 0;
+  double l2 = 0;
+  double initial_accumulator = 0.1;
+};
+
+// Follow the regularised leader (McMahan et al. 2013): weights that the loss hardly needs become exactly 0.
+//   n' = n + g^2;  z += g - (sqrt(n') - sqrt(n)) / rate w;  w = (clip(z, -l1, l1) - z) / (sqrt(n') / rate + 2 l2)
+template <class Rate>
+struct ftrl : optimizer<ftrl<Rate>> {
+  static constexpr std::string_view name = "ftrl";
+  using parameters = ftrl_parameters;
+  Rate rate;
+  parameters with;
+
+  constexpr explicit ftrl(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+
+  constexpr problem check() const {
+    return with.l1 >= 0 && with.l2 >= 0 && with.initial_accumulator > 0 ? problem::none : problem::hyper_parameter;
+  }
+  constexpr void update(update_step& s) const {
+    const ref squares = s.slot("squares", with.initial_accumulator), linear = s.slot("linear", 0);
+    const ref g = s.gradient(), w = s.value(), n = s.value(squares);
+    const ref next = n + emit<ops::square>(g), root = emit<ops::sqrt>(next);
+    const ref z = s.value(linear) + g - (root - emit<ops::sqrt>(n)) / s.rate * w;
+    const ref clipped =
+        emit<ops::minimum>(emit<ops::maximum>(z, ops::scalar_like(z, -with.l1)), ops::scalar_like(z, with.l1));
+    s.set(squares, next);
+    s.set(linear, z);
+    s.set(s.variable, (clipped - z) / (root / s.rate + 2 * with.l2));
+  }
+};
+
+struct lion_parameters {
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0;
+};
+
+// Lion (Chen et al. 2023): w -= rate (sign(beta1 m + (1 - beta1) g) + weight_decay w);  m = beta2 m + (1 - beta2) g
+template <class Rate>
+struct lion : optimizer<lion<Rate>> {
+  static constexpr std::string_view name = "lion";
+  using parameters = lion_parameters;
+  Rate rate;
+  parameters with;
+
+  constexpr explicit lion(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+
+  constexpr problem check() const {
+    const bool ok = detail::within(with.beta1, 0, 1) && detail::within(with.beta2, 0, 1) && with.weight_decay >= 0;
+    return ok ? problem::none : problem::hyper_parameter;
+  }
+  constexpr void update(update_step& s) const {
+    const ref mean = s.slot("mean", 0), g = s.gradient(), m = s.value(mean);
+    ref direction = emit<ops::sign>(m * with.beta1 + g * (1 - with.beta1));
+    if (with.weight_decay != 0) direction = direction + s.value() * with.weight_decay;
+    s.set(mean, m * with.beta2 + g * (1 - with.beta2));
+    s.subtract(direction * s.rate);
   }
 };
 
