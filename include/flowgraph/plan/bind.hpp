@@ -24,6 +24,12 @@ constexpr detail::vec<std::int64_t> bind_symbols(const plan_view& p, detail::sli
 // The extent as a number, given bind_symbols' values.
 constexpr std::int64_t bound(extent e, const std::int64_t* symbols) { return e >= 0 ? e : symbols[-1 - e]; }
 
+// Bytes that a slot takes in an arena; negative: its size depends on a name that is not bound.
+constexpr std::int64_t slot_bytes(const slot& s, const std::int64_t* symbols) {
+  const std::int64_t by = bound(s.by, symbols);
+  return by < 0 ? by : (s.bytes * by + slot_alignment - 1) / slot_alignment * slot_alignment;
+}
+
 struct memory_layout {
   detail::vec<std::int64_t> offsets;  // of each slot in its device's arena
   detail::vec<std::int64_t> totals;   // bytes of each device's arena
@@ -36,10 +42,10 @@ constexpr memory_layout lay_out(const plan_view& p, const std::int64_t* symbols)
   m.totals = detail::vec<std::int64_t>(p.devices.size());
   for (int i = 0; i < p.slots.size(); ++i) {
     const slot& s = p.slots[i];
-    const std::int64_t by = bound(s.by, symbols);
-    if (by < 0) m.why = problem::extent_unknown;
+    const std::int64_t bytes = slot_bytes(s, symbols);
+    if (bytes < 0) m.why = problem::extent_unknown;
     m.offsets[i] = m.totals[s.device];
-    m.totals[s.device] += (s.bytes * by + slot_alignment - 1) / slot_alignment * slot_alignment;
+    m.totals[s.device] += bytes;
   }
   return m;
 }

@@ -101,10 +101,13 @@ class engine {
   // them.
   class values_of {
    public:
-    values_of(const workspace& w, waiting_room* room) : workspace_(w), room_(room) {}
+    values_of(workspace& w, waiting_room* room) : workspace_(w), room_(room) {}
     std::size_t size() const { return workspace_.values(); }
     // Who may help to read them; null: nobody.
     workers* helpers() const { return workspace_.context().helpers; }
+    // The k-th value with its memory, to be kept: null where it has to be copied.
+    aligned_buffer<std::byte> give(std::size_t k) const { return workspace_.give(k); }
+    const array_view& view(std::size_t k) const { return workspace_.value(k); }
     // f(array_view) for the k-th value.
     template <class F>
     auto read(std::size_t k, const F& f) const {
@@ -114,7 +117,7 @@ class engine {
     }
 
    private:
-    const workspace& workspace_;
+    workspace& workspace_;
     waiting_room* room_;
   };
 

@@ -85,6 +85,9 @@ class ndarray : public detail::array_extents<Extents...> {
     write(data());
   }
 
+  // Takes over memory for at least as many elements as these extents have.
+  ndarray(const dims_type& dims, detail::aligned_buffer<T> memory) : base(type, dims), data_(std::move(memory)) {}
+
   // {{1, 2}, {3, 4}}
   ndarray(typename detail::nested_list<T, rank>::type list)
     requires(rank > 0)

@@ -126,16 +126,21 @@ struct fetched<Model, Node, false> {
 template <const auto& Model, int... Node>
 using fetched_tuple = decltype(std::tuple_cat(std::declval<typename fetched<Model, Node>::type>()...));
 
+template <class Array>
+typename Array::dims_type dims_of(const array_view& v) {
+  typename Array::dims_type dims{};
+  for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = v.dims[i];
+  return dims;
+}
+
 // A value of its own from the memory of a step. helpers: who may take part in it; null: nobody.
 template <class Value>
 Value copy_value(const array_view& v, workers* helpers = nullptr) {
   if constexpr (element<Value>) {
     return *v.as<const Value>();
   } else {
-    typename Value::dims_type dims{};
-    for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = v.dims[i];
     using T = typename Value::element_type;
-    return Value(dims, [&](T* to) {
+    return Value(dims_of<Value>(v), [&](T* to) {
       const kernel_context context{.helpers = helpers};
       kernel_args k;
       k.context = &context;
@@ -151,14 +156,23 @@ Array copy_variable(const variable_state& v) {
   return copy_value<Array>({v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
 }
 
+// The same without a copy: the memory leaves the step with its value.
+template <class Array>
+Array take_value(const array_view& v, aligned_buffer<std::byte> memory) {
+  using T = typename Array::element_type;
+  return Array(dims_of<Array>(v), aligned_buffer<T>(reinterpret_cast<T*>(memory.release())));
+}
+
 // What a step gives: one value alone, several as a tuple, none as void. Values: the types of the fetches that have a
 // value, in order; done.read(k, f) calls f with the view of the k-th.
 template <class Values, class Done>
 auto collect_values(const Done& done) {
   constexpr std::size_t count = std::tuple_size_v<Values>;
   const auto value = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    return done.read(
-        I, [&](const array_view& v) { return copy_value<std::tuple_element_t<I, Values>>(v, done.helpers()); });
+    using type = std::tuple_element_t<I, Values>;
+    if constexpr (!element<type>)
+      if (auto memory = done.give(I)) return take_value<type>(done.view(I), std::move(memory));
+    return done.read(I, [&](const array_view& v) { return copy_value<type>(v, done.helpers()); });
   };
   if constexpr (count == 1)
     return value(std::integral_constant<std::size_t, 0>{});

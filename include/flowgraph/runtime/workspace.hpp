@@ -66,6 +66,8 @@ class workspace {
       bound_ = true;
     }
     for (const fed& f : fed_) f.view->data = const_cast<void*>(feeds[f.feed]->data);
+    for (gift& x : gifts_)
+      if (x.memory == nullptr) wrap(x);
   }
   // For the instructions of the next step.
   void set_context(const kernel_context& c) {
@@ -79,6 +81,12 @@ class workspace {
   std::size_t values() const { return values_.size(); }
   // The fetch that has the k-th value; operations have none.
   const array_view& value(std::size_t k) const { return fetches_[static_cast<std::size_t>(values_[k])]; }
+  // The memory of the k-th value, for the caller to keep; null where it is small or not the step's to give.
+  aligned_buffer<std::byte> give(std::size_t k) {
+    for (gift& x : gifts_)
+      if (x.value == k) return std::move(x.memory);
+    return nullptr;
+  }
   // How the step runs with the extents at hand.
   walk how() const { return how_; }
 
@@ -91,6 +99,14 @@ class workspace {
   struct fed {
     array_view* view;
     int feed;
+  };
+  // A large value that is fetched has memory of its own, which leaves with it instead of being copied. Whatever else
+  // lives in its slot lives there, too.
+  struct gift {
+    std::size_t value;
+    int slot;
+    std::size_t bytes;
+    aligned_buffer<std::byte> memory;
   };
   struct accesses {
     std::vector<variable_access> all;
@@ -218,11 +234,12 @@ class workspace {
     // Shapes of the whole model are in the plan; only those that the step computes with must be known.
     for (const flowgraph::operand& o : p.operands) require_known(o, binder);
     for (const flowgraph::operand& o : p.fetches) require_known(o, binder);
+    choose_gifts(binder.symbols.data());
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(p.slots.size()));
     std::int64_t total = 0;
-    std::vector<std::int64_t> arenas;
-    for (const std::int64_t t : layout.totals) {
-      arenas.push_back(total);
-      total += t;
+    for (int i = 0; i < p.slots.size(); ++i) {
+      offsets[static_cast<std::size_t>(i)] = total;
+      if (!is_gift(i)) total += slot_bytes(p.slots[i], binder.symbols.data());
     }
     const std::int64_t planned = total;
     for (const array_view& v : on_the_way_) total += aligned_bytes(v);
@@ -231,10 +248,7 @@ class workspace {
       memory_ = allocate_aligned<std::byte>(static_cast<std::size_t>(total));
       capacity_ = total;
     }
-    for (const fed& s : in_slots_) {
-      const int device = p.slots[s.feed].device;
-      s.view->data = memory_.get() + arenas[static_cast<std::size_t>(device)] + layout.offsets[s.feed];
-    }
+    for (const fed& s : in_slots_) s.view->data = memory_.get() + offsets[static_cast<std::size_t>(s.feed)];
     std::byte* next = memory_.get() + planned;
     for (array_view& v : on_the_way_) {
       v.data = next;
@@ -247,6 +261,28 @@ class workspace {
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].program == 0 || p.programs[p.instructions[i].program].role == program_role::after)
         calls_[static_cast<std::size_t>(i)].prepared = provider_->prepare(*p.instructions[i].op, call(i).args, threads);
+  }
+
+  void choose_gifts(const std::int64_t* symbols) {
+    constexpr std::int64_t large = 1 << 14;
+    const plan_view& p = executable_.plan();
+    gifts_.clear();
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      const flowgraph::operand& o = p.fetches[values_[k]];
+      if (o.where != storage::slot || is_gift(o.index)) continue;
+      const std::int64_t whole = slot_bytes(p.slots[o.index], symbols), bytes = aligned_bytes(value(k));
+      // A slot that served much larger values before is not worth keeping for this one.
+      if (bytes >= large && whole <= 2 * bytes)
+        gifts_.push_back({k, o.index, static_cast<std::size_t>(whole), nullptr});
+    }
+  }
+  bool is_gift(int slot) const {
+    return std::any_of(gifts_.begin(), gifts_.end(), [slot](const gift& x) { return x.slot == slot; });
+  }
+  void wrap(gift& x) {
+    x.memory = allocate_aligned<std::byte>(x.bytes);
+    for (const fed& s : in_slots_)
+      if (s.feed == x.slot) s.view->data = x.memory.get();
   }
 
   static std::int64_t aligned_bytes(const array_view& v) {
@@ -276,6 +312,7 @@ class workspace {
   std::vector<bound_call> calls_;
   std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
+  std::vector<gift> gifts_;
   std::vector<array_view> on_the_way_;  // between devices, by channel
   accesses of_call_, of_value_;
   std::vector<variable_access> of_step_;
