@@ -17,6 +17,7 @@
 #include <flowgraph/dsl/gradients.hpp>
 #include <flowgraph/dsl/graph.hpp>
 #include <flowgraph/dsl/host_call.hpp>
+#include <flowgraph/dsl/layers.hpp>
 #include <flowgraph/dsl/linalg.hpp>
 #include <flowgraph/dsl/losses.hpp>
 #include <flowgraph/dsl/matrix.hpp>

@@ -70,6 +70,7 @@
   X(initial_shape, "a variable that begins as identity must be a matrix, and one that begins orthogonal needs two axes or more") \
   X(initial_range, "a uniform initial value needs a lower bound below the upper one, and a normal one a deviation of at least 0") \
   X(initial_data, "the numbers that a variable begins with must have its extents") \
+  X(parameter_differs, "a layer of this name has a parameter of another shape or type") \
   X(learning_rate, "a learning rate must be a finite number above 0") \
   X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
   X(invalid_graph, "the graph is malformed") \

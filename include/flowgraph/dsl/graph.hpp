@@ -21,6 +21,44 @@ concept any_variable = any_tensor<T> && requires(const std::remove_cvref_t<T>& v
 
 enum class training : bool { frozen, trainable };
 
+namespace detail {
+
+constexpr void check_name(graph_data& g, std::string_view text) {
+  const char *c = text.data(), *const end = c + text.size();
+  while (c != end && *c != '/' && *c > ' ') ++c;
+  if (text.empty() || c != end) g.fail(problem::name_syntax, text);
+}
+constexpr void set_name(graph_data& g, std::string_view text, int id) {
+  check_name(g, text);
+  g.name(id, text);
+}
+// Names that follow get this one in front.
+constexpr void enter_scope(graph_data& g, std::string_view text) {
+  check_name(g, text);
+  const text_range t = g.scoped_text(text);
+  g.scope = g.texts.push(t);
+}
+
+template <class T, auto... E>
+constexpr auto add_variable(graph_data& g, std::string_view name, const initial_value& initial,
+                            const vec<std::int64_t>& values, training t, source where) {
+  using result = variable<T, canonical<E>()...>;
+  static_assert((std::integral<decltype(canonical<E>())> && ...),
+                "a variable's extents must be numbers: its memory outlives the feeds that bind names");
+  const auto block = words_of(
+      ops::variable::attrs{static_cast<std::int64_t>(initial.kind), initial.a, initial.b, t == training::trainable});
+  vec<std::int64_t> words;
+  words.append(block.w, attr_words<ops::variable::attrs>);
+  words.append(values.begin(), values.size());
+  const int id = append_call<ops::variable>(where, result::shape, dtype_of<T>, words.begin(), words.size(), g);
+  const problem why = check_initial(initial, dtype_of<T>, result::rank);
+  if (why != problem::none) g.fail(why, name);
+  set_name(g, name, id);
+  return result{{&g, id}};
+}
+
+}  // namespace detail
+
 class graph {
  public:
   constexpr graph() = default;
@@ -98,11 +136,8 @@ class graph {
   // Names get the scope in front: "layer1/w".
   [[nodiscard]] constexpr auto scope(std::string_view text, caller where = {}) {
     data_.where = where;
-    check_name(text);
     const int outer = data_.scope;
-    const text_range t = data_.scoped_text(text);
-    data_.texts.push(t);
-    data_.scope = data_.texts.size() - 1;
+    detail::enter_scope(data_, text);
     return restore{&data_.scope, outer};
   }
   // Nodes ask for this device, or for any device that a partial name matches.
@@ -144,20 +179,7 @@ class graph {
   template <class T, auto... E>
   constexpr auto add_variable(std::string_view name, const initial_value& initial,
                               const detail::vec<std::int64_t>& values, training t, source where) {
-    using result = flowgraph::variable<T, detail::canonical<E>()...>;
-    static_assert((std::integral<decltype(detail::canonical<E>())> && ...),
-                  "a variable's extents must be numbers: its memory outlives the feeds that bind names");
-    const auto block = detail::words_of(
-        ops::variable::attrs{static_cast<std::int64_t>(initial.kind), initial.a, initial.b, t == training::trainable});
-    detail::vec<std::int64_t> words;
-    words.append(block.w, detail::attr_words<ops::variable::attrs>);
-    words.append(values.begin(), values.size());
-    const int id = detail::append_call<ops::variable>(where, result::shape, detail::dtype_of<T>, words.begin(),
-                                                      words.size(), data_);
-    const problem why = detail::check_initial(initial, detail::dtype_of<T>, result::rank);
-    if (why != problem::none) data_.fail(why, name);
-    set_name(name, id);
-    return result{{&data_, id}};
+    return detail::add_variable<T, E...>(data_, name, initial, values, t, where);
   }
   template <class Result>
   constexpr Result add_literal(source where, const detail::vec<std::int64_t>& words) {
@@ -166,15 +188,7 @@ class graph {
                                               words.begin(), words.size(), data_)};
   }
 
-  constexpr void check_name(std::string_view text) {
-    const char *c = text.data(), *const end = c + text.size();
-    while (c != end && *c != '/' && *c > ' ') ++c;
-    if (text.empty() || c != end) data_.fail(problem::name_syntax, text);
-  }
-  constexpr void set_name(std::string_view text, int id) {
-    check_name(text);
-    data_.name(id, text);
-  }
+  constexpr void set_name(std::string_view text, int id) { detail::set_name(data_, text, id); }
 
   graph_data data_;
 };
