@@ -21,6 +21,7 @@
 #include <flowgraph/dsl/linalg.hpp>
 #include <flowgraph/dsl/losses.hpp>
 #include <flowgraph/dsl/matrix.hpp>
+#include <flowgraph/dsl/metrics.hpp>
 #include <flowgraph/dsl/moving_average.hpp>
 #include <flowgraph/dsl/neural.hpp>
 #include <flowgraph/dsl/normalization.hpp>
