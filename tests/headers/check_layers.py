@@ -20,6 +20,7 @@ LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime",
 UMBRELLAS = {
     "flowgraph/define.hpp": LAYERS[: LAYERS.index("dsl") + 1],
     "flowgraph.hpp": LAYERS[: LAYERS.index("runtime") + 1] + ["io"],
+    "flowgraph/checkpoint.hpp": ["io"],
     "flowgraph/distributed.hpp": LAYERS,
 }
 
@@ -32,6 +33,7 @@ THIRD_PARTY = {
     "fmt": {"kernels", "runtime", "net", "io"},
     "asio": {"net"},
     "asio.hpp": {"net"},
+    "nlohmann": {"io"},
 }
 
 MAX_LINES = 500

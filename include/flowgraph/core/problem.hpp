@@ -100,7 +100,11 @@
   X(cancelled, "the step was stopped before it was done") \
   X(deadline_passed, "the step was not done by its deadline") \
   X(session_threads, "a session needs at least 1 thread") \
-  X(no_device, "the graph asks for a device that this session does not have")
+  X(no_device, "the graph asks for a device that this session does not have") \
+  /* files */ \
+  X(file_access, "the file can't be read or written") \
+  X(file_format, "the file is not a valid safetensors file") \
+  X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"")
 // clang-format on
 
 namespace flowgraph {

@@ -1,0 +1,99 @@
+// Files that are there whole or not at all, whatever ends the process or the machine: written under another name,
+// synced, renamed. The one header of this layer that calls POSIX.
+#pragma once
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "tensor_file_error.hpp"
+
+namespace flowgraph::detail {
+
+// What a file is called until it is whole ends with this.
+inline constexpr std::string_view temporary_suffix = ".tmp";
+
+class open_file {
+ public:
+  open_file(std::filesystem::path path, int flags) : path_(std::move(path)) {
+    do descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+    while (descriptor_ < 0 && errno == EINTR);
+  }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  ~open_file() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  bool is_open() const { return descriptor_ >= 0; }
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) fail("to write");
+      written_ += static_cast<std::uint64_t>(done);
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+  }
+  void sync() {
+    int failed;
+    do failed = ::fsync(descriptor_);
+    while (failed != 0 && errno == EINTR);
+    if (failed != 0 && errno != EINVAL) fail("to sync");  // EINVAL: a file system without syncing of directories
+  }
+  // Also where the file system says only now that it could not write.
+  void close() {
+    const int failed = ::close(descriptor_);
+    descriptor_ = -1;
+    if (failed != 0 && errno != EINTR) fail("to close");
+  }
+  [[noreturn]] void fail(const char* expected) const {
+    const std::string reason = std::generic_category().message(errno);
+    throw tensor_file_error(problem::file_access, {path_.string(), written_, "", expected, reason});
+  }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t written_ = 0;
+};
+
+// A name beside the path that nobody else has.
+inline std::filesystem::path temporary_path(const std::filesystem::path& path) {
+  static std::atomic<unsigned> count{0};
+  std::filesystem::path name = path;
+  name += fmt::format(".{}.{}{}", ::getpid(), count++, temporary_suffix);
+  return name;
+}
+
+// The path holds the parts, one after another, or what it held before. After the call it holds them even if the power
+// fails.
+inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
+  const std::filesystem::path temporary = temporary_path(path);
+  open_file file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.is_open()) file.fail("to create it");
+  try {
+    for (const std::span<const std::byte> part : parts) file.write(part);
+    file.sync();
+    file.close();
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) file.fail("to rename it");
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  open_file directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
+  if (!directory.is_open()) directory.fail("to open");
+  directory.sync();
+}
+
+}  // namespace flowgraph::detail
