@@ -54,7 +54,9 @@ class FlowgraphConan(ConanFile):
         skip = self.conf.get("tools.build:skip_test", default=False, check_type=bool)
         toolchain.cache_variables["FLOWGRAPH_BUILD_TESTS"] = not skip
         toolchain.cache_variables["FLOWGRAPH_BUILD_EXAMPLES"] = False
-        # Not whichever oneDNN the system has: the package requires none.
+        # Not whichever oneDNN, zlib, libpng and libjpeg the system has: the package requires none.
+        for library in ("ZLIB", "PNG", "JPEG"):
+            toolchain.cache_variables[f"CMAKE_DISABLE_FIND_PACKAGE_{library}"] = True
         toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "eigen"
         toolchain.generate()
 
@@ -80,7 +82,10 @@ class FlowgraphConan(ConanFile):
         define.set_property("cmake_target_name", "flowgraph::define")
         everything.set_property("cmake_target_name", "flowgraph::flowgraph")
         everything.requires = ["define", "eigen::eigen", "fmt::fmt"]
-        for component in (define, everything):
+        data = self.cpp_info.components["data"]
+        data.set_property("cmake_target_name", "flowgraph::data")
+        data.requires = ["flowgraph"]
+        for component in (define, everything, data):
             component.bindirs = []
             component.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):

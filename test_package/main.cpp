@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <flowgraph.hpp>
+#include <flowgraph/data.hpp>
 
 namespace fg = flowgraph;
 
@@ -14,7 +15,9 @@ inline constexpr auto line = fg::define([](fg::graph& g) {
 int main() {
   fg::session<line> s;
   const fg::ndarray<float, batch, 2> x{{1, 2}, {3, 4}, {5, 6}};
-  const auto y = s.run<"y">(fg::feed<"x">(x));  // w starts as zeros
-  if (y.size() != 3 || y.data()[0] != 1.0f) return 1;
+  for (const auto& rows : fg::from_memory(x).batch(3)) {
+    const auto y = s.run<"y">(fg::feed<"x">(rows));  // w starts as zeros
+    if (y.size() != 3 || y.data()[0] != 1.0f) return 1;
+  }
   std::puts("flowgraph works here");
 }

@@ -21,6 +21,7 @@ UMBRELLAS = {
     "flowgraph/define.hpp": LAYERS[: LAYERS.index("dsl") + 1],
     "flowgraph.hpp": LAYERS[: LAYERS.index("runtime") + 1] + ["io"],
     "flowgraph/checkpoint.hpp": ["io"],
+    "flowgraph/data.hpp": ["io"],
     "flowgraph/distributed.hpp": LAYERS,
 }
 
@@ -31,6 +32,10 @@ THIRD_PARTY = {
     "oneapi/dnnl": {"kernels/onednn"},
     "dlpack": {"runtime"},
     "fmt": {"kernels", "runtime", "net", "io"},
+    "zlib.h": {"io"},
+    "png.h": {"io"},
+    "jpeglib.h": {"io"},
+    "jerror.h": {"io"},
     "asio": {"net"},
     "asio.hpp": {"net"},
     "nlohmann": {"io"},

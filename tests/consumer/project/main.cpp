@@ -1,12 +1,15 @@
 #include <cstdio>
 #include <flowgraph.hpp>
+#include <flowgraph/data.hpp>
 
 #include "model.hpp"
 
 int main() {
   flowgraph::session<line> s;
   const flowgraph::ndarray<float, batch, 2> x{{1, 2}, {3, 4}, {5, 6}};
-  const auto y = s.run<"y">(flowgraph::feed<"x">(x));  // w starts as zeros
-  if (y.size() != 3 || y.data()[0] != 1.0f || parameters_of_line() != 2) return 1;
+  for (const auto& rows : flowgraph::from_memory(x).batch(3)) {
+    const auto y = s.run<"y">(flowgraph::feed<"x">(rows));  // w starts as zeros
+    if (y.size() != 3 || y.data()[0] != 1.0f || parameters_of_line() != 2) return 1;
+  }
   std::puts("flowgraph works here");
 }

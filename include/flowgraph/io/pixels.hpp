@@ -1,0 +1,40 @@
+// Pixels as a decoder gives them, and in as many channels as were asked for.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <flowgraph/core/error.hpp>
+
+namespace flowgraph::detail {
+
+// 1: gray; 2: gray, alpha; 3: red, green, blue; 4: with alpha.
+struct pixels {
+  std::size_t height = 0, width = 0, channels = 0;
+  std::vector<std::uint8_t> values{};
+};
+
+// A header may state what the file can't hold; an image of this size is read in no batch.
+inline constexpr std::size_t most_pixels = std::size_t{1} << 28;
+
+inline void check_pixels(std::string_view file, std::size_t width, std::size_t height) {
+  if (width == 0 || height == 0 || width > most_pixels / height)
+    throw file_error(problem::file_malformed, file, {},
+                     {"expected an image of 1 to ", std::to_string(most_pixels), " pixels, got ", std::to_string(width),
+                      " x ", std::to_string(height)});
+}
+
+// One pixel of `from` channels as one of `to`: colours become gray by the weights of ITU-R BT.601, alpha is dropped or
+// opaque.
+inline void convert_pixel(const std::uint8_t* in, std::size_t from, std::uint8_t* out, std::size_t to) {
+  const bool gray = from < 3;
+  if (to < 3)
+    out[0] = gray ? in[0] : static_cast<std::uint8_t>((in[0] * 19595u + in[1] * 38470u + in[2] * 7471u + 32768u) >> 16);
+  else
+    for (std::size_t c = 0; c < 3; ++c) out[c] = in[gray ? 0 : c];
+  if (to % 2 == 0) out[to - 1] = from % 2 == 0 ? in[from - 1] : 255;
+}
+
+}  // namespace flowgraph::detail
