@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scratch_file.hpp"
+#include "scratch.hpp"
 #include "support/golden.hpp"
 
 namespace fg = flowgraph;

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scratch_file.hpp"
+#include "scratch.hpp"
 #include "support/golden.hpp"
 
 namespace fg = flowgraph;

@@ -12,22 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "collect.hpp"
+
 namespace fg = flowgraph;
+using fg::testing::collect;
+using fg::testing::numbers;
 
 namespace {
-
-std::vector<int> numbers(int n) {
-  std::vector<int> v(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = i;
-  return v;
-}
-
-template <class Data>
-auto collect(const Data& data) {
-  std::vector<typename Data::value_type> all;
-  for (auto value : data) all.push_back(std::move(value));
-  return all;
-}
 
 auto everything = [](const auto&...) { return true; };
 

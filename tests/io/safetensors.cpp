@@ -87,7 +87,7 @@ TEST_CASE("safetensors: every type, scalars and empty tensors as the format's ow
 }
 
 TEST_CASE("safetensors: what we write is what the format's own implementation writes") {
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   std::vector<fg::tensor_bytes> tensors;
   std::vector<std::shared_ptr<void>> owners;
   for_each_type([&]<class T>() {
@@ -102,15 +102,15 @@ TEST_CASE("safetensors: what we write is what the format's own implementation wr
   });
   fg::write_safetensors(scratch / "types", tensors);
   check_all_types(scratch / "types");
-  CHECK(bytes_of(scratch / "types") == bytes_of(goldens / "types.safetensors"));
+  CHECK(fg::testing::file_content(scratch / "types") == fg::testing::file_content(goldens / "types.safetensors"));
 
   const owned_tensor<float> weight("weight \"ü\"", {2, 2});
   fg::write_safetensors(scratch / "metadata", {&weight.tensor, 1}, {{"format", "pt"}});
-  CHECK(bytes_of(scratch / "metadata") == bytes_of(goldens / "metadata.safetensors"));
+  CHECK(fg::testing::file_content(scratch / "metadata") == fg::testing::file_content(goldens / "metadata.safetensors"));
   fg::write_safetensors(scratch / "nothing", {});
-  CHECK(bytes_of(scratch / "nothing") == bytes_of(goldens / "nothing.safetensors"));
+  CHECK(fg::testing::file_content(scratch / "nothing") == fg::testing::file_content(goldens / "nothing.safetensors"));
   // No temporary file stays.
-  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path), {}) == 3);
+  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path()), {}) == 3);
 }
 
 TEST_CASE("safetensors: metadata, names beyond ASCII, and types that we have not") {
@@ -126,13 +126,13 @@ TEST_CASE("safetensors: metadata, names beyond ASCII, and types that we have not
 }
 
 TEST_CASE("safetensors: a file that can't be made is refused, and the old one stays") {
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   const auto write = [&](std::vector<fg::tensor_bytes> tensors, const fg::file_metadata& metadata = {}) {
     fg::write_safetensors(scratch / "file", tensors, metadata);
   };
   const owned_tensor<float> a("a", {2}), b("b", {3});
   write({a.tensor});
-  const std::string before = bytes_of(scratch / "file");
+  const std::string before = fg::testing::file_content(scratch / "file");
   fg::tensor_bytes same = b.tensor, reserved = b.tensor, not_utf8 = b.tensor, short_one = b.tensor, typeless = b.tensor;
   same.name = "a";
   reserved.name = "__metadata__";
@@ -145,7 +145,7 @@ TEST_CASE("safetensors: a file that can't be made is refused, and the old one st
   CHECK_THROWS_AS(write({short_one}), fg::argument_error);
   CHECK_THROWS_AS(write({typeless}), fg::argument_error);
   CHECK_THROWS_AS(write({a.tensor}, {{"key", "\xc0\xaf"}}), fg::argument_error);
-  CHECK(bytes_of(scratch / "file") == before);
+  CHECK(fg::testing::file_content(scratch / "file") == before);
 
   try {
     fg::write_safetensors(scratch / "no/such/directory", {});
@@ -156,5 +156,5 @@ TEST_CASE("safetensors: a file that can't be made is refused, and the old one st
   }
   std::filesystem::create_directory(scratch / "directory");
   CHECK_THROWS_AS(fg::write_safetensors(scratch / "directory", {}), fg::tensor_file_error);  // the rename fails
-  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path), {}) == 2);
+  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path()), {}) == 2);
 }

@@ -128,10 +128,10 @@ TEST_CASE("safetensors: bad files are refused with what was expected") {
        "b", "data that begins at 2", "3"},
       {"bytes after the end", one_tensor(good, 9), "", "the end of the file", "1 more bytes"},
   };
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   for (const auto& c : cases) {
     CAPTURE(c.what);
-    put_bytes(scratch / "file", c.bytes);
+    fg::testing::put_content(scratch / "file", c.bytes);
     const refusal r = open(scratch / "file");
     CHECK(r.refused);
     CHECK(r.fault.tensor == c.tensor);
@@ -140,16 +140,16 @@ TEST_CASE("safetensors: bad files are refused with what was expected") {
     CHECK(r.fault.offset <= c.bytes.size());
   }
 
-  put_bytes(scratch / "file", one_tensor(good, 8));
+  fg::testing::put_content(scratch / "file", one_tensor(good, 8));
   CHECK(!open(scratch / "file").refused);
-  put_bytes(scratch / "file", file_with("{ \"a\" : {" + good + "} } \n ", 8));  // white space is JSON's
+  fg::testing::put_content(scratch / "file", file_with("{ \"a\" : {" + good + "} } \n ", 8));  // white space is JSON's
   CHECK(!open(scratch / "file").refused);
 }
 
 TEST_CASE("safetensors: the place of a mistake in the header is told") {
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   const std::string bytes = one_tensor(R"("dtype":"F32","shape":[1,-7],"data_offsets":[0,8])", 8);
-  put_bytes(scratch / "file", bytes);
+  fg::testing::put_content(scratch / "file", bytes);
   const std::uint64_t after = bytes.find("-7") + 2;
   const std::uint64_t offset = open(scratch / "file").fault.offset;
   CHECK(offset >= after);  // the parser has looked at one more byte
@@ -157,24 +157,24 @@ TEST_CASE("safetensors: the place of a mistake in the header is told") {
 }
 
 TEST_CASE("safetensors: a file cut at any byte is refused") {
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   const auto golden = std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "io" / "types.safetensors";
-  const std::string whole = bytes_of(golden);
+  const std::string whole = fg::testing::file_content(golden);
   for (std::size_t n = 0; n < whole.size(); ++n) {
-    put_bytes(scratch / "cut", whole.substr(0, n));
+    fg::testing::put_content(scratch / "cut", whole.substr(0, n));
     const refusal r = open(scratch / "cut");
     if (!r.refused) FAIL("accepted with " << n << " bytes");
   }
 }
 
 TEST_CASE("safetensors: what is no file, and truth values that are neither") {
-  const scratch_directory scratch;
+  const fg::testing::scratch_directory scratch;
   CHECK(open(scratch / "nowhere").fault.found == "No such file or directory");
-  CHECK(open(scratch.path).refused);
+  CHECK(open(scratch.path()).refused);
 
   std::string bytes = one_tensor(R"("dtype":"BOOL","shape":[3],"data_offsets":[0,3])", 3);
   bytes[bytes.size() - 2] = 2;
-  put_bytes(scratch / "file", bytes);
+  fg::testing::put_content(scratch / "file", bytes);
   fg::safetensors_file file(scratch / "file");
   std::vector<std::byte> data(3);
   try {
@@ -189,7 +189,7 @@ TEST_CASE("safetensors: what is no file, and truth values that are neither") {
 
   // A file that shrinks after it was opened.
   const std::string whole = one_tensor(R"("dtype":"U8","shape":[3],"data_offsets":[0,3])", 3);
-  put_bytes(scratch / "shrinks", whole);
+  fg::testing::put_content(scratch / "shrinks", whole);
   fg::safetensors_file shrinking(scratch / "shrinks");
   std::filesystem::resize_file(scratch / "shrinks", whole.size() - 1);
   CHECK_THROWS_AS(shrinking.read(*shrinking.find("a"), data), fg::tensor_file_error);

@@ -1,4 +1,4 @@
-// A directory that goes when the test does, and whole files as strings.
+// Files for tests: the goldens, and ones that are gone afterwards.
 #pragma once
 #include <unistd.h>
 
@@ -7,31 +7,70 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <system_error>
 
-struct scratch_directory {
+#include <flowgraph/core/error.hpp>
+
+namespace flowgraph::testing {
+
+inline std::filesystem::path golden_path(const std::string& name) {
+  return std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "io" / name;
+}
+
+inline std::string file_content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline void put_content(const std::filesystem::path& path, std::string_view content) {
+  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+class scratch_directory {
+ public:
   scratch_directory() {
     static std::atomic<int> count{0};
-    path = std::filesystem::temp_directory_path() /
-           ("flowgraph_test_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
+    path_ = std::filesystem::temp_directory_path() /
+            ("flowgraph_test_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
   }
   scratch_directory(const scratch_directory&) = delete;
   scratch_directory& operator=(const scratch_directory&) = delete;
   ~scratch_directory() {
     std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
 
-  std::filesystem::path operator/(const std::string& name) const { return path / name; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
 
-  std::filesystem::path path;
+ private:
+  std::filesystem::path path_;
 };
 
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+class scratch_file {
+ public:
+  explicit scratch_file(std::string_view content) : path_(directory_ / "file") { write(content); }
+
+  void write(std::string_view content) { put_content(path_, content); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  scratch_directory directory_;
+  std::filesystem::path path_;
+};
+
+// The message of the file_error that `act` throws, its file left out.
+template <class Act>
+std::string file_problem(const Act& act) {
+  try {
+    act();
+  } catch (const file_error& e) {
+    const std::string_view message = e.what();
+    return std::string(message.substr(e.file().size()));
+  }
+  return "no file_error";
 }
-inline void put_bytes(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
+
+}  // namespace flowgraph::testing

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scratch_file.hpp"
+#include "scratch.hpp"
 
 namespace fg = flowgraph;
 using fg::testing::file_problem;

@@ -114,7 +114,8 @@ constexpr auto conv2d(const X& images, std::string_view name, const conv_options
   static_assert(rank_v<X> == 4, "conv2d: images must have four axes");
   detail::layer_scope layer(*images.graph, name, where);
   using T = element_t<X>;
-  constexpr auto in = extent_v < Options.layout == nhwc ? 3 : 1, X > / static_cast<int>(Options.groups);
+  constexpr int axis = Options.layout == nhwc ? 3 : 1;
+  constexpr auto in = extent_v<axis, X> / static_cast<int>(Options.groups);
   const auto w = layer.parameter<T, Height, Width, in, Channels>("filters", o.filters);
   const auto y = flowgraph::conv2d<Options>(images, w, layer.where);
   return o.bias ? bias_add<Options.layout>(y, layer.parameter<T, Channels>("b"), layer.where) : y;

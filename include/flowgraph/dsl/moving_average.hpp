@@ -17,10 +17,9 @@ class moving_average {
     graph_data& g = *v.graph;
     g.where = where;
     if (!detail::within(decay, 0, 1)) g.fail(problem::hyper_parameter, "moving_average");
-    gradient_list one;
-    one.graph = &g;
-    one.entries.push({v.id, v.id});
-    const text_range name = detail::names_of(one)[0];
+    text_range name{};
+    for (int i = g.names.size(); i-- > 0;)
+      if (g.names[i].node == v.id) name = g.names[i].text;
     const ref w{&g, v.id};
     sum_ = detail::add_state(g, w.get().shape, w.type(), 0, name, "average");
     updates_ = detail::add_state(g, 0, dtype::int64, 0, name, "averages");

@@ -69,7 +69,7 @@ class update_round {
     if (counter_) updates.push(emit<ops::assign_add>(counter_, ops::scalar_like(counter_, 1)).id);
   }
 
-  // A scalar in another type. Constants and what was asked for last are not made anew for every variable.
+  // A scalar in another type; asked for again, the same node.
   constexpr ref scalar_as(ref x, dtype type) {
     if (x.type() == type) return x;
     for (const scalar& s : scalars_)

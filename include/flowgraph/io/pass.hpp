@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <flowgraph/core/is_tuple.hpp>
+
 namespace flowgraph::detail {
 
 template <class P>
@@ -51,15 +53,10 @@ using sequence_of = decltype(in_sequence(std::declval<pass_of<Source>>()));
 template <class Source>
 using value_of = typename decltype(std::declval<sequence_of<Source>&>().next())::value_type;
 
-template <class T>
-inline constexpr bool is_element_tuple = false;
-template <class... T>
-inline constexpr bool is_element_tuple<std::tuple<T...>> = true;
-
 // f(value), or f(parts of value...) of a tuple.
 template <class F, class Value>
 decltype(auto) call(const F& f, Value&& value) {
-  if constexpr (is_element_tuple<std::remove_cvref_t<Value>> && !std::invocable<const F&, Value>)
+  if constexpr (is_tuple<std::remove_cvref_t<Value>> && !std::invocable<const F&, Value>)
     return std::apply(f, std::forward<Value>(value));
   else
     return std::invoke(f, std::forward<Value>(value));
@@ -158,7 +155,7 @@ struct enumerate_source {
 
   template <class Value>
   static auto numbered(std::int64_t i, Value&& value) {
-    if constexpr (is_element_tuple<std::remove_cvref_t<Value>>)
+    if constexpr (is_tuple<std::remove_cvref_t<Value>>)
       return std::tuple_cat(std::tuple(i), std::forward<Value>(value));
     else
       return std::tuple(i, std::forward<Value>(value));

@@ -5,17 +5,13 @@
 #include <tuple>
 #include <type_traits>
 
+#include <flowgraph/core/is_tuple.hpp>
 #include "dynamic_session.hpp"
 #include "session.hpp"
 
 namespace flowgraph {
 
 namespace detail {
-
-template <class T>
-inline constexpr bool is_tuple = false;
-template <class... T>
-inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 template <auto Build>
 struct named_value {

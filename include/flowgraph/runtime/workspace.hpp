@@ -229,8 +229,8 @@ class workspace {
       const std::int64_t n = bound(p.dims[i], binder.symbols.data());
       dims_[static_cast<std::size_t>(i)] = std::max<std::int64_t>(n, 0);
     }
-    const memory_layout layout = lay_out(p, binder.symbols.data());
-    if (layout.why != problem::none) unbound(binder);
+    for (const slot& s : p.slots)
+      if (bound(s.by, binder.symbols.data()) < 0) unbound(binder);
     // Shapes of the whole model are in the plan; only those that the step computes with must be known.
     for (const flowgraph::operand& o : p.operands) require_known(o, binder);
     for (const flowgraph::operand& o : p.fetches) require_known(o, binder);
