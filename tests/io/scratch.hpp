@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <flowgraph/core/error.hpp>
+#include <flowgraph/io/file_error.hpp>
 
 namespace flowgraph::testing {
 

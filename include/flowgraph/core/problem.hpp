@@ -102,14 +102,12 @@
   X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have") \
   /* files */ \
-  X(file_access, "the file can't be read or written") \
-  X(file_format, "the file is not a valid safetensors file") \
-  X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
-  /* reading data */ \
-  X(file_unreadable, "the file must exist and be readable") \
+  X(file_access, "the file must be there and readable, or its directory writable") \
   X(file_malformed, "the file must be whole and of the format that it is read as") \
   X(file_mismatch, "the file must hold the element type and the extents that it is read as") \
   X(file_unsupported, "the program was built without the library that reads this kind of file") \
+  X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
+  /* reading data */ \
   X(dataset_argument, "dataset: a count must be at least 1, and a shard's index below their number") \
   X(dataset_rows, "dataset: arrays that are read in step must have equally many rows, and the rows of a batch equal extents")
 // clang-format on

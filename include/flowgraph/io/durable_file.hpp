@@ -8,14 +8,17 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "tensor_file_error.hpp"
+#include <fmt/core.h>
+
+#include "file_error.hpp"
 
 namespace flowgraph::detail {
 
@@ -40,8 +43,7 @@ class open_file {
     while (!bytes.empty()) {
       const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
       if (done < 0 && errno == EINTR) continue;
-      if (done < 0) fail("to write");
-      written_ += static_cast<std::uint64_t>(done);
+      if (done < 0) fail("written");
       bytes = bytes.subspan(static_cast<std::size_t>(done));
     }
   }
@@ -49,23 +51,22 @@ class open_file {
     int failed;
     do failed = ::fsync(descriptor_);
     while (failed != 0 && errno == EINTR);
-    if (failed != 0 && errno != EINVAL) fail("to sync");  // EINVAL: a file system without syncing of directories
+    if (failed != 0 && errno != EINVAL) fail("synced");  // EINVAL: a file system without syncing of directories
   }
   // Also where the file system says only now that it could not write.
   void close() {
     const int failed = ::close(descriptor_);
     descriptor_ = -1;
-    if (failed != 0 && errno != EINTR) fail("to close");
+    if (failed != 0 && errno != EINTR) fail("closed");
   }
-  [[noreturn]] void fail(const char* expected) const {
+  [[noreturn]] void fail(std::string_view what) const {
     const std::string reason = std::generic_category().message(errno);
-    throw tensor_file_error(problem::file_access, {path_.string(), written_, "", expected, reason});
+    throw file_error(problem::file_access, path_.string(), {}, {"can't be ", what, ": ", reason});
   }
 
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
-  std::uint64_t written_ = 0;
 };
 
 // A name beside the path that nobody else has.
@@ -81,18 +82,18 @@ inline std::filesystem::path temporary_path(const std::filesystem::path& path) {
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   const std::filesystem::path temporary = temporary_path(path);
   open_file file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.is_open()) file.fail("to create it");
+  if (!file.is_open()) file.fail("created");
   try {
     for (const std::span<const std::byte> part : parts) file.write(part);
     file.sync();
     file.close();
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) file.fail("to rename it");
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) file.fail("renamed");
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
   open_file directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
-  if (!directory.is_open()) directory.fail("to open");
+  if (!directory.is_open()) directory.fail("opened");
   directory.sync();
 }
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include <flowgraph/core/error.hpp>
+#include "file_error.hpp"
 #include "inflate.hpp"
 
 namespace flowgraph::detail {
@@ -22,7 +22,7 @@ namespace flowgraph::detail {
 // All bytes of a file; those of a gzip file unpacked.
 inline std::string load_file(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const auto unreadable = [&](std::string_view why) { return file_error(problem::file_unreadable, name, {}, {why}); };
+  const auto unreadable = [&](std::string_view why) { return file_error(problem::file_access, name, {}, {why}); };
   std::ifstream file(path, std::ios::binary);
   if (!file) throw unreadable("can't be opened");
   // Read in pieces: the size that a file states may be wrong, or none.

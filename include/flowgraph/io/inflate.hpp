@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <flowgraph/core/error.hpp>
+#include "file_error.hpp"
 
 #if FLOWGRAPH_ZLIB
 #include <zlib.h>

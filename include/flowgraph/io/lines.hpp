@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataset.hpp"
+#include "file_error.hpp"
 
 namespace flowgraph {
 
@@ -26,7 +27,7 @@ struct line_source {
       ++line;
       if (!std::getline(file, text)) {
         if (file.eof()) return std::nullopt;
-        throw file_error(problem::file_unreadable, from->path.string(), {.line = line}, {"can't be read"});
+        throw file_error(problem::file_access, from->path.string(), {.line = line}, {"can't be read"});
       }
       if (text.ends_with('\r')) text.pop_back();
       return text;
@@ -35,7 +36,7 @@ struct line_source {
   pass open(std::uint64_t) const {
     pass p{this, std::ifstream(path, std::ios::binary)};
     if (!p.file || std::filesystem::is_directory(path))
-      throw file_error(problem::file_unreadable, path.string(), {}, {"can't be opened"});
+      throw file_error(problem::file_access, path.string(), {}, {"can't be opened"});
     return p;
   }
 };

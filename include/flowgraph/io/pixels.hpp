@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <flowgraph/core/error.hpp>
+#include "file_error.hpp"
 
 namespace flowgraph::detail {
 

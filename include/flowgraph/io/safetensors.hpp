@@ -21,16 +21,16 @@
 
 namespace flowgraph {
 
-// The header is read and checked when it is made; data when it is asked for. Throws tensor_file_error.
+// The header is read and checked when it is made; data when it is asked for. Throws file_error.
 class safetensors_file {
  public:
   explicit safetensors_file(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code ec;
-    if (!std::filesystem::is_regular_file(path_, ec)) fail_access("a file", ec ? ec.message() : "something else");
+    if (!std::filesystem::is_regular_file(path_, ec)) fail_access(ec ? ec.message() : "it is not a file");
     stream_.open(path_, std::ios::binary);
-    if (!stream_) fail_access("to open it", std::generic_category().message(errno));
+    if (!stream_) fail_access(std::generic_category().message(errno));
     const std::uint64_t size = std::filesystem::file_size(path_, ec);
-    if (ec) fail_access("a file with a size", ec.message());
+    if (ec) fail_access(ec.message());
 
     std::byte first[detail::safetensors_length_bytes];
     const std::size_t n = std::min<std::uint64_t>(size, sizeof first);
@@ -59,8 +59,8 @@ class safetensors_file {
     const auto bad = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte{1}; });
     if (bad == bytes.end()) return;
     const auto offset = header_.data_begin + t.begin + static_cast<std::uint64_t>(bad - bytes.begin());
-    throw tensor_file_error(problem::file_format,
-                            {path_.string(), offset, t.name, "0 or 1", fmt::format("{}", static_cast<int>(*bad))});
+    detail::refuse_stored(problem::file_malformed, path_.string(), offset, t.name, "0 or 1",
+                          fmt::format("{}", static_cast<int>(*bad)));
   }
 
  private:
@@ -71,11 +71,11 @@ class safetensors_file {
     stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     const auto got = static_cast<std::uint64_t>(stream_.gcount());
     if (got != bytes.size())
-      throw tensor_file_error(problem::file_access, {path_.string(), offset + got, tensor,
-                                                     fmt::format("{} bytes", bytes.size()), fmt::format("{}", got)});
+      detail::refuse_stored(problem::file_access, path_.string(), offset + got, tensor,
+                            fmt::format("{} bytes", bytes.size()), fmt::format("{}", got));
   }
-  [[noreturn]] void fail_access(std::string expected, std::string found) const {
-    throw tensor_file_error(problem::file_access, {path_.string(), 0, "", std::move(expected), std::move(found)});
+  [[noreturn]] void fail_access(std::string_view why) const {
+    throw file_error(problem::file_access, path_.string(), {}, {"can't be opened: ", why});
   }
 
   std::filesystem::path path_;
@@ -93,7 +93,7 @@ struct tensor_bytes {
 };
 
 // The file is there whole or not at all: see io/durable_file.hpp. Throws argument_error for what no file can have,
-// tensor_file_error where it can't be written.
+// file_error where it can't be written.
 inline void write_safetensors(const std::filesystem::path& path, std::span<const tensor_bytes> tensors,
                               const file_metadata& metadata = {}) {
   std::vector<const tensor_bytes*> sorted;

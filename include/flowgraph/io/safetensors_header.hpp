@@ -25,7 +25,7 @@
 #include <nlohmann/json.hpp>
 
 #include <flowgraph/core/dtype.hpp>
-#include "tensor_file_error.hpp"
+#include "file_error.hpp"
 
 namespace flowgraph {
 
@@ -83,6 +83,13 @@ inline std::string stored_text(std::string_view type_name, const auto& dims) {
 // Of text that may be anything, as much as a message needs.
 inline std::string shown(std::string_view text) {
   return text.size() <= 80 ? std::string(text) : std::string(text.substr(0, 80)) + "...";
+}
+
+// tensor: empty where none is to blame.
+[[noreturn]] inline void refuse_stored(problem why, std::string_view file, std::uint64_t byte, std::string_view tensor,
+                                       std::string_view expected, std::string_view found) {
+  const std::string where = tensor.empty() ? "" : fmt::format("tensor \"{}\": ", shown(tensor));
+  throw file_error(why, file, {.byte = static_cast<long long>(byte)}, {where, "expected ", expected, ", got ", found});
 }
 
 // Characters of the header, with the position that the parser has come to.
@@ -195,10 +202,9 @@ class header_reader : public nlohmann::json_sax<nlohmann::json> {
                                         "nothing"};
     return refuse(expected[static_cast<int>(place_)], found);
   }
-  [[noreturn]] bool refuse(std::string expected, std::string found) const {
+  [[noreturn]] bool refuse(std::string_view expected, std::string_view found) const {
     const auto offset = safetensors_length_bytes + static_cast<std::uint64_t>(reached_ - text_.data());
-    throw tensor_file_error(problem::file_format,
-                            {std::string(file_), offset, shown(tensor_.name), std::move(expected), std::move(found)});
+    refuse_stored(problem::file_malformed, file_, offset, tensor_.name, expected, found);
   }
   static std::string printable(std::string s) {
     for (char& c : s)
@@ -233,9 +239,8 @@ inline std::uint64_t stored_bits(const stored_tensor& t, int bits_of_one) {
 inline void check_tensors(std::string_view file, safetensors_header& h, std::uint64_t file_size) {
   const std::uint64_t size = file_size - h.data_begin;
   const stored_tensor* now = nullptr;
-  const auto refuse = [&](std::uint64_t at, std::string expected, std::string found) {
-    throw tensor_file_error(problem::file_format,
-                            {std::string(file), at, shown(now->name), std::move(expected), std::move(found)});
+  const auto refuse = [&](std::uint64_t at, std::string_view expected, std::string_view found) {
+    refuse_stored(problem::file_malformed, file, at, now->name, expected, found);
   };
   for (stored_tensor& t : h.tensors) {
     now = &t;
@@ -263,16 +268,14 @@ inline void check_tensors(std::string_view file, safetensors_header& h, std::uin
   }
   static const stored_tensor none;
   now = &none;
-  if (end != size)
-    refuse(h.data_begin + end, fmt::format("the end of the file"), fmt::format("{} more bytes", size - end));
+  if (end != size) refuse(h.data_begin + end, "the end of the file", fmt::format("{} more bytes", size - end));
 }
 
 // The length of the header of a file of that size, from its first 8 bytes.
 inline std::uint64_t safetensors_header_length(std::string_view file, std::span<const std::byte> first,
                                                std::uint64_t file_size) {
-  const auto refuse = [&](std::string expected, std::uint64_t found) {
-    throw tensor_file_error(problem::file_format,
-                            {std::string(file), 0, "", std::move(expected), fmt::format("{}", found)});
+  const auto refuse = [&](std::string_view expected, std::uint64_t found) {
+    refuse_stored(problem::file_malformed, file, 0, "", expected, fmt::format("{}", found));
   };
   if (first.size() < safetensors_length_bytes) refuse("8 bytes with the length of the header", first.size());
   std::uint64_t length = 0;
@@ -288,11 +291,9 @@ inline safetensors_header parse_safetensors_header(std::string_view file, std::s
   // The parser takes a zero byte for the end of its input.
   const std::size_t zero = text.find('\0');
   if (zero != text.npos || !text.starts_with('{'))
-    throw tensor_file_error(
-        problem::file_format,
-        {std::string(file), safetensors_length_bytes + (text.starts_with('{') ? zero : 0), "",
-         text.starts_with('{') ? "JSON in UTF-8" : "'{'",
-         text.starts_with('{') ? "a zero byte" : (text.empty() ? "an empty header" : "another byte")});
+    refuse_stored(problem::file_malformed, file, safetensors_length_bytes + (text.starts_with('{') ? zero : 0), "",
+                  text.starts_with('{') ? "JSON in UTF-8" : "'{'",
+                  text.starts_with('{') ? "a zero byte" : (text.empty() ? "an empty header" : "another byte"));
   safetensors_header h = header_reader(file, text).read();
   h.data_begin = safetensors_length_bytes + text.size();
   check_tensors(file, h, file_size);
