@@ -14,7 +14,7 @@ import re
 import sys
 
 # The order of the layers: the one place that states it.
-LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime", "net", "io"]
+LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime", "net", "io", "look"]
 
 # What an umbrella header may reach.
 UMBRELLAS = {
@@ -22,6 +22,7 @@ UMBRELLAS = {
     "flowgraph.hpp": LAYERS[: LAYERS.index("runtime") + 1] + ["io"],
     "flowgraph/checkpoint.hpp": ["io"],
     "flowgraph/data.hpp": ["io"],
+    "flowgraph/look.hpp": ["look"],
     "flowgraph/distributed.hpp": LAYERS,
 }
 
@@ -31,7 +32,7 @@ THIRD_PARTY = {
     "unsupported/Eigen": {"kernels", "runtime"},
     "oneapi/dnnl": {"kernels/onednn"},
     "dlpack": {"runtime"},
-    "fmt": {"kernels", "runtime", "net", "io"},
+    "fmt": {"kernels", "runtime", "net", "io", "look"},
     "zlib.h": {"io"},
     "png.h": {"io"},
     "jpeglib.h": {"io"},

@@ -4,7 +4,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,7 +44,11 @@ class workspace_lease {
 
 class engine {
  public:
-  explicit engine(const session_options& o) : options_(o), provider_(choose_provider(o.kernels)), seed_(o.seed) {
+  explicit engine(const session_options& o)
+      : options_(o),
+        provider_(choose_provider(o.kernels)),
+        seed_(o.seed),
+        recorder_(o.profile) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
                            fmt::format("session: threads must be at least 1, got {}", o.threads));
@@ -92,7 +95,7 @@ class engine {
       text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
       for (int k = 0; k < x.n_outputs; ++k)
         text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
-      text += fmt::format(" by {}\n", provider_of(*w, i));
+      text += fmt::format(" by {}\n", provider_of(*w, i, provider_));
     }
     return text;
   }
@@ -133,17 +136,11 @@ class engine {
   }
 
   // The last steps, oldest first.
-  std::vector<step_profile> profile() {
-    const std::lock_guard lock(profile_mutex_);
-    return {profiles_.begin(), profiles_.end()};
-  }
+  std::vector<step_profile> profile() const { return recorder_.last(); }
 
  private:
   workspace& take_workspace(prepared_step& s) {
     return s.workspaces.take([&] { return std::make_unique<workspace>(s.program, variables_, provider_, options_); });
-  }
-  std::string_view provider_of(const workspace& w, int i) const {
-    return w.call(i).prepared != nullptr ? provider_->name : "flowgraph";
   }
 
   template <class F>
@@ -156,7 +153,7 @@ class engine {
     const walk how = w.how();
     w.set_context({seed_.load(std::memory_order_relaxed), steps_.fetch_add(1, std::memory_order_relaxed),
                    how == walk::alone ? nullptr : &helpers(), c.within});
-    if (options_.profile > 0) return execute_timed(e, g, w, c);
+    if (recorder_.wanted()) return execute_timed(e, g, w, c);
     execute_as(how, step_run(e, g, w, c));
   }
   void execute_as(walk how, step_run&& step) {
@@ -171,33 +168,7 @@ class engine {
     c.times = times.data();
     const timing::clock::time_point begin = timing::clock::now();
     execute_as(w.how(), step_run(e, g, w, c));
-    step_profile p = describe(e.plan(), g, w, times, begin);
-    const std::lock_guard lock(profile_mutex_);
-    profiles_.push_back(std::move(p));
-    if (profiles_.size() > static_cast<std::size_t>(options_.profile)) profiles_.pop_front();
-  }
-  step_profile describe(const plan_view& plan, const graph_view& g, const workspace& w,
-                        const std::vector<timing>& times, timing::clock::time_point begin) const {
-    const auto since = [&](timing::clock::time_point t) {
-      return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t - begin).count());
-    };
-    step_profile p{w.context().step, since(timing::clock::now()), {}};
-    std::vector<std::thread::id> threads{std::this_thread::get_id()};
-    for (int i = 0; i < plan.instructions.size(); ++i) {
-      const instruction& x = plan.instructions[i];
-      const timing& t = times[static_cast<std::size_t>(i)];
-      auto thread = std::find(threads.begin(), threads.end(), t.thread);
-      if (thread == threads.end()) thread = threads.insert(threads.end(), t.thread);
-      std::int64_t bytes = 0;
-      for (int k = 0; k < x.n_operands + x.n_outputs; ++k) {
-        const array_view& v = *w.operand(x.operands + k);
-        bytes += v.size() * size_of(v.type);
-      }
-      p.instructions.push_back({label_of(g, x.node), ops_text(plan, x), line_text(g, x.node),
-                                std::string(provider_of(w, i)), since(t.begin), since(t.end),
-                                static_cast<int>(thread - threads.begin()), bytes});
-    }
-    return p;
+    recorder_.add(e.plan(), g, w, provider_, times, begin);
   }
 
   workers& helpers() {
@@ -222,8 +193,7 @@ class engine {
   std::once_flag helpers_made_;
   std::unique_ptr<Eigen::ThreadPool> pool_;
   std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
-  std::mutex profile_mutex_;
-  std::deque<step_profile> profiles_;
+  step_recorder recorder_;
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.

@@ -9,18 +9,10 @@
 #include <thread>
 
 #include "pool_workers.hpp"
-#include "profile.hpp"
+#include "step_recorder.hpp"
 #include "workspace.hpp"
 
 namespace flowgraph::detail {
-
-// The ops of an instruction, joined by +.
-inline std::string ops_text(const plan_view& p, const instruction& x) {
-  const program& region = p.programs[x.program];
-  std::string text(x.program == 0 || region.role == program_role::after ? x.op->name : std::string_view());
-  for (const program_step& s : p.steps_of(region)) text += (text.empty() ? "" : "+") + std::string(s.op->name);
-  return region.role == program_role::before ? text + '+' + std::string(x.op->name) : text;
-}
 
 // Whom a step answers to beside its caller; null where there is nobody.
 struct step_company {

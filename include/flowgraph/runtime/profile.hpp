@@ -1,4 +1,4 @@
-// What the last steps of a session did, and when: plain data, and a table of what took longest.
+// What the last steps of a session did, and when: plain data, and tables of what took longest.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -21,55 +21,103 @@ struct instruction_profile {
   std::string where;                // the user's file and line
   std::string provider;             // whose kernel ran: flowgraph, or a library's name
   std::int64_t begin = 0, end = 0;  // nanoseconds since the step began
-  int thread = 0;                   // 0: the one that called run
+  int thread = 0;                   // threads are numbered as the session's profile meets them, callers of run first
   std::int64_t bytes = 0;           // of operands and results
+  std::int64_t flops = 0;           // elementary operations, as the ops count them
+  std::string shapes;               // float[32, 64], float[64, 10] -> float[32, 10]
+  std::string device;
+  int id = 0;  // the model's node
 };
 
 struct step_profile {
   std::uint64_t step = 0;  // counts the session's steps
   std::int64_t nanoseconds = 0;
   std::vector<instruction_profile> instructions;
+  std::int64_t began = 0;  // nanoseconds since the session was made
+  int thread = 0;          // that called run
 };
+
+namespace detail {
+
+// What instructions of one key did, together.
+struct profile_row {
+  const instruction_profile* of = nullptr;  // one of them
+  std::int64_t nanoseconds = 0, bytes = 0, flops = 0;
+  int calls = 0;
+
+  double a_nanosecond(std::int64_t amount) const {
+    return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(nanoseconds, 1));
+  }
+  double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / calls; }
+};
+
+struct profile_rows {
+  std::vector<profile_row> rows;  // the longest first
+  std::int64_t total = 0, in_kernels = 0;
+
+  // key(instruction): those with equal ones are added up.
+  template <class Key>
+  profile_rows(const std::vector<step_profile>& steps, const Key& key) {
+    std::map<decltype(key(std::declval<const instruction_profile&>())), profile_row> by_key;
+    for (const step_profile& s : steps) {
+      total += s.nanoseconds;
+      for (const instruction_profile& i : s.instructions) {
+        profile_row& r = by_key[key(i)];
+        r.of = &i;
+        r.nanoseconds += i.end - i.begin;
+        r.bytes += i.bytes;
+        r.flops += i.flops;
+        ++r.calls;
+        in_kernels += i.end - i.begin;
+      }
+    }
+    for (const auto& [_, r] : by_key) rows.push_back(r);
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const profile_row& a, const profile_row& b) { return a.nanoseconds > b.nanoseconds; });
+  }
+  double percent(const profile_row& r) const {
+    return in_kernels == 0 ? 0.0 : 100 * static_cast<double>(r.nanoseconds) / static_cast<double>(in_kernels);
+  }
+  std::string head(std::size_t steps, std::string_view what) const {
+    return fmt::format("{} steps, {:.1f} us, {:.1f} us in {} {}\n", steps, static_cast<double>(total) * 1e-3,
+                       static_cast<double>(in_kernels) * 1e-3, rows.size(), what);
+  }
+  // line(row) for the first ones.
+  template <class Line>
+  std::string body(std::size_t top, const Line& line) const {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size() && i < top; ++i) text += line(rows[i]);
+    if (rows.size() > top) text += fmt::format("and {} more\n", rows.size() - top);
+    return text;
+  }
+};
+
+}  // namespace detail
 
 // The nodes that took longest, over all these steps.
 inline std::string to_text(const std::vector<step_profile>& steps, std::size_t top = 20) {
-  struct row {
-    const instruction_profile* of;
-    std::int64_t nanoseconds = 0, bytes = 0;
-    int calls = 0;
-  };
-  std::map<std::pair<std::string_view, std::string_view>, row> by_node;
-  std::int64_t total = 0, in_kernels = 0;
-  for (const step_profile& s : steps) {
-    total += s.nanoseconds;
-    for (const instruction_profile& i : s.instructions) {
-      row& r = by_node[{i.node, i.op}];
-      r.of = &i;
-      r.nanoseconds += i.end - i.begin;
-      r.bytes += i.bytes;
-      ++r.calls;
-      in_kernels += i.end - i.begin;
-    }
-  }
-  std::vector<row> rows;
-  for (const auto& [key, r] : by_node) rows.push_back(r);
-  std::stable_sort(rows.begin(), rows.end(), [](const row& a, const row& b) { return a.nanoseconds > b.nanoseconds; });
-  const auto share = [&](std::int64_t part) {
-    return in_kernels == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(in_kernels);
-  };
-  std::string text =
-      fmt::format("{} steps, {:.1f} us, {:.1f} us in {} nodes\n{:>6}  {:>10}  {:>6}  {:>8}  {}\n", steps.size(),
-                  static_cast<double>(total) * 1e-3, static_cast<double>(in_kernels) * 1e-3, rows.size(), "share",
-                  "us a call", "calls", "GB/s", "node");
-  for (std::size_t i = 0; i < rows.size() && i < top; ++i) {
-    const row& r = rows[i];
-    const auto time = static_cast<double>(std::max<std::int64_t>(r.nanoseconds, 1));
-    text += fmt::format("{:>5.1f}%  {:>10.2f}  {:>6}  {:>8.1f}  {} = {} ({}, {})\n", share(r.nanoseconds),
-                        time * 1e-3 / r.calls, r.calls, static_cast<double>(r.bytes) / time, r.of->node, r.of->op,
-                        r.of->provider, r.of->where);
-  }
-  if (rows.size() > top) text += fmt::format("and {} more\n", rows.size() - top);
-  return text;
+  const detail::profile_rows all(
+      steps, [](const instruction_profile& i) { return std::pair<std::string_view, std::string_view>(i.node, i.op); });
+  return all.head(steps.size(), "nodes") +
+         fmt::format("{:>6}  {:>10}  {:>6}  {:>8}  {}\n", "share", "us a call", "calls", "GB/s", "node") +
+         all.body(top, [&](const detail::profile_row& r) {
+           return fmt::format("{:>5.1f}%  {:>10.2f}  {:>6}  {:>8.1f}  {} = {} ({}, {})\n", all.percent(r),
+                              r.microseconds_a_call(), r.calls, r.a_nanosecond(r.bytes), r.of->node, r.of->op,
+                              r.of->provider, r.of->where);
+         });
+}
+
+// The ops that took longest, whichever nodes they stand at.
+inline std::string top_ops(const std::vector<step_profile>& steps, std::size_t top = 20) {
+  const detail::profile_rows all(steps, [](const instruction_profile& i) { return std::string_view(i.op); });
+  return all.head(steps.size(), "ops") +
+         fmt::format("{:>6}  {:>10}  {:>10}  {:>6}  {:>8}  {:>8}  {}\n", "share", "us", "us a call", "calls", "Gop/s",
+                     "GB/s", "op") +
+         all.body(top, [&](const detail::profile_row& r) {
+           return fmt::format("{:>5.1f}%  {:>10.1f}  {:>10.2f}  {:>6}  {:>8.1f}  {:>8.1f}  {}\n", all.percent(r),
+                              static_cast<double>(r.nanoseconds) * 1e-3, r.microseconds_a_call(), r.calls,
+                              r.a_nanosecond(r.flops), r.a_nanosecond(r.bytes), r.of->op);
+         });
 }
 
 namespace detail {

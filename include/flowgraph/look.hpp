@@ -1,0 +1,4 @@
+// Looking at graphs, plans and steps: traces, pages, what the passes did. Apart from <flowgraph.hpp>: a program that
+// trains needs none of it.
+#pragma once
+#include <flowgraph/look/trace.hpp>
