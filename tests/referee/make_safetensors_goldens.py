@@ -35,7 +35,23 @@ def values(name: str, shape: tuple[int, ...]) -> np.ndarray:
     return numbers.astype(TYPES[name]).reshape(shape)
 
 
+# A layer of PyTorch's as it saves it, with an input and what it makes of it.
+def write_torch() -> None:
+    import torch
+    from safetensors.torch import save_file as save_torch
+
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+    tensors = {"linear." + name: tensor for name, tensor in layer.state_dict().items()}
+    tensors |= {"example.x": x, "example.y": layer(x).detach()}
+    save_torch(tensors, DIRECTORY / "torch_linear.safetensors", {"format": "pt"})
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--torch"]:
+        write_torch()
+        return
     if sys.argv[1:2] == ["--check"]:
         with safe_open(sys.argv[2], framework="numpy") as file:
             print(file.metadata())
@@ -55,6 +71,9 @@ def main() -> None:
     # Types that flowgraph has not.
     save_file({"short": np.arange(3, dtype=np.int16), "long": np.arange(2, dtype=np.uint64)},
               DIRECTORY / "other_types.safetensors")
+    # The weights of a session after a step, tests/io/checkpoint.cpp.
+    save_file({"model.a.weight": np.full((2, 3), 2, np.float32), "model.c.weight": np.full((), 2, np.float64)},
+              DIRECTORY / "weights.safetensors")
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@
   X(file_mismatch, "the file must hold the element type and the extents that it is read as") \
   X(file_unsupported, "the program was built without the library that reads this kind of file") \
   X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
+  X(checkpoint_mismatch, "a checkpoint must have the variables of the session, and no others") \
   /* reading data */ \
   X(dataset_argument, "dataset: a count must be at least 1, and a shard's index below their number") \
   X(dataset_rows, "dataset: arrays that are read in step must have equally many rows, and the rows of a batch equal extents")

@@ -156,6 +156,8 @@ class dynamic_session {
   std::vector<step_profile> profile() const { return parts_->engine.profile(); }
 
  private:
+  friend detail::session_access;
+
   struct parts {
     parts(graph_data& g, const session_options& o) : graph(g), engine(o) {
       for (const std::string& d : engine.options().devices) devices.push_back(d);

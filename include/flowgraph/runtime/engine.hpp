@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,13 @@ class workspace_lease {
   workspace& workspace_;
 };
 
+struct session_access;  // session_access.hpp
+
+// All that random numbers depend on beside the node that draws them.
+struct random_position {
+  std::uint64_t seed, steps;
+};
+
 class engine {
  public:
   explicit engine(const session_options& o)
@@ -58,11 +66,9 @@ class engine {
   const session_options& options() const { return options_; }
 
   void add_variables(const graph_view& g) { variables_.add_new(g, seed_); }
-  // Steps that run at the same time draw from the old seed or the new one.
   void initialize(const graph_view& g, std::uint64_t seed) {
-    seed_ = seed;
-    steps_ = 0;
-    variables_.initialize(g, seed);
+    write_all(random_position{seed, 0},
+              [&](std::span<const variable_access> all) { variable_store::begin_again(g, all, seed); });
   }
 
   // Runs a step, and gives what collect(workspace) makes of its values before anybody can change them. feeds: in the
@@ -133,6 +139,25 @@ class engine {
   template <class F>
   void write(int node, const F& f) {
     use({&variables_.of_node(node), true}, f);
+  }
+
+  // f(all variables, random_position): one moment of the session, in which nobody changes a variable.
+  template <class F>
+  auto read_all(const F& f) {
+    return variables_.with_all(false, [&](std::span<const variable_access> all) {
+      return f(all, random_position{seed_, steps_});
+    });
+  }
+  // f(all variables) while nobody else uses any of them. Random numbers go on from the position, if there is one; steps
+  // without variables that run at the same time draw as before or as after.
+  template <class F>
+  void write_all(std::optional<random_position> p, const F& f) {
+    variables_.with_all(true, [&](std::span<const variable_access> all) {
+      f(all);
+      if (!p) return;
+      seed_ = p->seed;
+      steps_ = p->steps;
+    });
   }
 
   // The last steps, oldest first.

@@ -195,6 +195,10 @@ class session {
   std::vector<step_profile> profile() const { return parts_->engine.profile(); }
 
  private:
+  friend detail::session_access;
+
+  static constexpr graph_view view() { return Model.view(); }
+
   template <fixed_string Name>
   static constexpr int node = Model.view().find(Name.view());
 
@@ -218,9 +222,9 @@ class session {
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      static constexpr graph_view view = Model.view();
+      static constexpr graph_view graph = view();
       const auto give = [&](const auto& collect) {
-        return parts_->engine.run(step_of<Fetch...>(feeds...), view, data, within, collect);
+        return parts_->engine.run(step_of<Fetch...>(feeds...), graph, data, within, collect);
       };
       if constexpr (std::is_same_v<Targets, no_targets>)
         return give([](const auto& done) { return detail::collect_values<values>(done); });

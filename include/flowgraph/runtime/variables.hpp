@@ -88,13 +88,19 @@ class variable_store {
       all_.push_back(std::move(v));
     }
   }
-  // When no step uses any of them.
-  void initialize(const graph_view& g, std::uint64_t seed) {
-    const std::lock_guard lock(growing_);
+  // f(all variables, in the order of their nodes) while nobody changes any of them; or, if it writes, uses any.
+  template <class F>
+  auto with_all(bool writes, const F& f) {
     std::vector<variable_access> everything;
-    for (const auto& v : all_) everything.push_back({v.get(), true});
+    {
+      const std::lock_guard lock(growing_);
+      for (const auto& v : all_) everything.push_back({v.get(), writes});
+    }
     const variable_hold hold(room, everything);
-    for (const auto& v : all_) begin(g, *v, seed);
+    return f(std::span<const variable_access>(everything));
+  }
+  static void begin_again(const graph_view& g, std::span<const variable_access> all, std::uint64_t seed) {
+    for (const variable_access& a : all) begin(g, *a.variable, seed);
   }
 
   // Stays where it is.

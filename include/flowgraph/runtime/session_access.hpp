@@ -1,0 +1,20 @@
+// How later layers reach what a session is made of: its graph and its state. Either kind of session is a friend.
+#pragma once
+#include "engine.hpp"
+
+namespace flowgraph::detail {
+
+struct session_access {
+  template <class Session>
+  static graph_view graph_of(const Session& s) {
+    return s.view();
+  }
+  // With every variable that the graph has by now.
+  template <class Session>
+  static engine& engine_of(Session& s) {
+    s.parts_->engine.add_variables(s.view());
+    return s.parts_->engine;
+  }
+};
+
+}  // namespace flowgraph::detail

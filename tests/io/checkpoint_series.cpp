@@ -1,0 +1,184 @@
+// A directory of checkpoints: what stays, what is found, what goes wrong in the background, and a process that is
+// killed while it saves.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <flowgraph/define.hpp>
+#include <flowgraph/io/checkpoint_series.hpp>
+#include <flowgraph/runtime/session.hpp>
+
+#include "scratch.hpp"
+
+namespace fg = flowgraph;
+
+namespace {
+
+constexpr auto counter = fg::define([](fg::graph& g) {
+  auto a = g.variable<float, 32, 1024>("a");
+  auto n = g.variable<std::int64_t>("n");
+  g.name("step", group(assign_add(a, 1), assign_add(n, 1)));
+});
+
+std::vector<std::uint64_t> steps_of(const fg::checkpoint_series& series) {
+  std::vector<std::uint64_t> steps;
+  for (const fg::series_entry& e : series.entries()) steps.push_back(e.step);
+  return steps;
+}
+
+using steps = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("checkpoint_series: the last and the best stay") {
+  const fg::testing::scratch_directory scratch;
+  fg::session<counter> s({.threads = 1});
+  fg::checkpoint_series series(scratch / "run", {.keep_last = 2, .keep_best = 1});
+  CHECK(!series.latest());
+  CHECK(!series.best());
+  const double losses[] = {5, 1, 3, 4, NAN};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    s.run<"step">();
+    series.save(s, i * 10, {.metric = losses[i], .metadata = {{"epoch", std::to_string(i)}}});
+  }
+  CHECK(steps_of(series) == steps{10, 30, 40});
+  CHECK(series.latest()->step == 40);
+  CHECK(series.best()->step == 10);
+  CHECK(*series.best()->metric == 1);
+  CHECK(fg::restore(s, series.best()->path) == fg::file_metadata{{"epoch", "1"}});
+  CHECK(s.get<"n">() == 2);
+
+  // Another object, as after a restart, knows as much.
+  fg::checkpoint_series again(scratch / "run", {.keep_last = 1, .keep_best = 1, .better = fg::better::higher});
+  CHECK(again.latest()->step == 40);
+  CHECK(again.best()->step == 30);
+  again.save(s, 50);
+  CHECK(steps_of(again) == steps{30, 50});
+
+  fg::checkpoint_series all(scratch / "all", {.keep_last = 0});
+  for (std::uint64_t i = 0; i < 7; ++i) all.save(s, i);
+  CHECK(steps_of(all).size() == 7);
+}
+
+TEST_CASE("checkpoint_series: temporaries and rubbish are neither found nor, if somebody else's, removed") {
+  const fg::testing::scratch_directory scratch;
+  fg::session<counter> s({.threads = 1});
+  fg::checkpoint_series series(scratch / "run", {.keep_last = 1});
+  series.save(s, 5);
+  const std::string good = fg::testing::file_content(series.latest()->path);
+  fg::testing::put_content(scratch / "run/checkpoint-000000000009.safetensors", good.substr(0, good.size() - 1));
+  fg::testing::put_content(scratch / "run/checkpoint-000000000008.safetensors", "");
+  fg::testing::put_content(scratch / "run/checkpoint-7.safetensors", good);
+  fg::testing::put_content(scratch / "run/checkpoint-x.safetensors", good);
+  fg::testing::put_content(scratch / "run/notes.txt", "mine");
+  fg::testing::put_content(scratch / "run/checkpoint-000000000010.safetensors.123.0.tmp", good);
+  std::filesystem::create_directory(scratch / "run/checkpoint-000000000011.safetensors");
+  CHECK(series.latest()->step == 5);
+  CHECK(steps_of(series) == steps{5});
+  series.save(s, 6);
+  CHECK(steps_of(series) == steps{6});
+  CHECK(std::filesystem::exists(scratch / "run/notes.txt"));
+  CHECK(std::filesystem::exists(scratch / "run/checkpoint-7.safetensors"));
+  CHECK(!std::filesystem::exists(scratch / "run/checkpoint-000000000010.safetensors.123.0.tmp"));
+
+  fg::testing::put_content(scratch / "file", "");
+  CHECK_THROWS_AS(fg::checkpoint_series(scratch / "file"), fg::file_error);
+}
+
+TEST_CASE("checkpoint_series: what is saved in the background is the moment of the call") {
+  const fg::testing::scratch_directory scratch;
+  fg::session<counter> s({.threads = 1}), t({.threads = 1});
+  fg::checkpoint_series series(scratch / "run", {.keep_last = 0});
+  for (std::uint64_t i = 1; i <= 8; ++i) {
+    s.run<"step">();
+    series.save_async(s, i);
+  }
+  series.wait();
+  for (const fg::series_entry& e : series.entries()) {
+    fg::restore(t, e.path);
+    CHECK(static_cast<std::uint64_t>(t.get<"n">()) == e.step);
+  }
+  CHECK(steps_of(series).size() == 8);
+
+  // What goes wrong there is thrown once, by the next call.
+  std::filesystem::remove_all(scratch / "run");
+  series.save_async(s, 9);
+  CHECK_THROWS_AS(series.wait(), fg::file_error);
+  series.wait();
+  CHECK_THROWS_AS(series.save(s, 10), fg::file_error);
+  std::filesystem::create_directory(scratch / "run");
+  series.save(s, 11);
+  CHECK(series.latest()->step == 11);
+
+  // An object that ends has written everything.
+  { fg::checkpoint_series(scratch / "run", {.keep_last = 0}).save_async(s, 12); }
+  CHECK(series.latest()->step == 12);
+}
+
+namespace {
+
+// What the process does that is killed: goes on from the last checkpoint, and saves after every step.
+[[noreturn]] void save_for_ever(const std::filesystem::path& directory) {
+  try {
+    fg::session<counter> s({.threads = 1});
+    fg::checkpoint_series series(directory, {.keep_last = 2});
+    fg::restore(s, series.latest()->path);
+    for (;;) {
+      s.run<"step">();
+      series.save_async(s, static_cast<std::uint64_t>(s.get<"n">()));
+    }
+  } catch (...) {
+    ::_exit(1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint_series: killed at 200 moments, there is always a checkpoint, and it is whole") {
+  using clock = std::chrono::steady_clock;
+  const fg::testing::scratch_directory scratch;
+  fg::session<counter> s({.threads = 1});
+  const fg::checkpoint_series series(scratch / "run", {.keep_last = 2});
+  const auto begin = clock::now();
+  { fg::checkpoint_series(scratch / "run").save(s, 0); }
+  // Moments that lie within the first few saves, however slow the disk and the sanitizer are.
+  const auto within = std::chrono::microseconds(5000) + 4 * (clock::now() - begin);
+  std::mt19937 random(17);
+  std::uniform_real_distribution<double> part(0, 1);
+  int kills = 0, unfinished = 0;
+  std::uint64_t last = 0;
+  for (; kills < 200 && (kills < 20 || clock::now() - begin < std::chrono::seconds(20)); ++kills) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) save_for_ever(scratch / "run");
+    std::this_thread::sleep_for(part(random) * within);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));  // it did not end by itself
+
+    for (const auto& file : std::filesystem::directory_iterator(scratch / "run"))
+      unfinished += file.path().extension() == ".tmp";
+    const std::optional<fg::series_entry> latest = series.latest();
+    REQUIRE(latest);
+    CHECK(latest->step >= last);  // nothing that was safe is lost
+    last = latest->step;
+    fg::restore(s, latest->path);
+    const auto a = s.get<"a">();
+    CHECK(static_cast<std::uint64_t>(s.get<"n">()) == last);
+    for (int k = 0; k < 1024; ++k) REQUIRE(a(31, k) == static_cast<float>(last));
+  }
+  CHECK(last > 0);
+  MESSAGE(kills << " times killed, " << last << " times saved, " << unfinished << " unfinished files seen");
+}
