@@ -54,8 +54,8 @@ class FlowgraphConan(ConanFile):
         skip = self.conf.get("tools.build:skip_test", default=False, check_type=bool)
         toolchain.cache_variables["FLOWGRAPH_BUILD_TESTS"] = not skip
         toolchain.cache_variables["FLOWGRAPH_BUILD_EXAMPLES"] = False
-        # Not whichever oneDNN, zlib, libpng and libjpeg the system has: the package requires none.
-        for library in ("ZLIB", "PNG", "JPEG"):
+        # Not whichever oneDNN, zlib, libpng, libjpeg and protozero the system has: the package requires none.
+        for library in ("ZLIB", "PNG", "JPEG", "protozero"):
             toolchain.cache_variables[f"CMAKE_DISABLE_FIND_PACKAGE_{library}"] = True
         toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "eigen"
         toolchain.generate()

@@ -23,6 +23,7 @@ UMBRELLAS = {
     "flowgraph/checkpoint.hpp": ["io"],
     "flowgraph/data.hpp": ["io"],
     "flowgraph/look.hpp": ["look"],
+    "flowgraph/summary.hpp": ["look"],
     "flowgraph/distributed.hpp": LAYERS,
 }
 
@@ -40,6 +41,7 @@ THIRD_PARTY = {
     "asio": {"net"},
     "asio.hpp": {"net"},
     "nlohmann": {"io"},
+    "protozero": {"look"},
 }
 
 MAX_LINES = 500

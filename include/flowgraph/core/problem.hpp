@@ -109,6 +109,7 @@
   X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
   X(checkpoint_mismatch, "a checkpoint must have the variables of the session, and no others") \
   /* reading data */ \
+  X(image_shape, "an image must be [height, width], [height, width, channels] or [images, height, width, channels], with 1 to 4 channels") \
   X(dataset_argument, "dataset: a count must be at least 1, and a shard's index below their number") \
   X(dataset_rows, "dataset: arrays that are read in step must have equally many rows, and the rows of a batch equal extents")
 // clang-format on

@@ -1,6 +1,7 @@
 // Writes what there is to look at, for tests that open it with the tools it is made for:
 //   look_samples DIRECTORY
 // The model has about 300 nodes: residual blocks with their gradients and updates, in scopes.
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -8,6 +9,9 @@
 #include <flowgraph/define.hpp>
 #include <flowgraph/look.hpp>
 #include <flowgraph/runtime/session.hpp>
+#if __has_include(<protozero/version.hpp>)
+#include <flowgraph/summary.hpp>
+#endif
 
 namespace fg = flowgraph;
 
@@ -37,6 +41,27 @@ constexpr auto model = fg::define([](fg::graph& g) {
   g.name("train", fg::adam(0.001).minimize(loss));
 });
 
+#if __has_include(<protozero/version.hpp>)
+void write_events(const std::filesystem::path& directory, fg::session<model>& s) {
+  std::filesystem::remove_all(directory);
+  fg::summary_writer log(directory);
+  for (int i = 0; i < 10; ++i) log.scalar("train/loss", 1.0 / (1 + i), 100 * i);
+  log.histogram("weights", s.get<"block1/w">(), 7);
+  log.histogram("numbers", std::vector<double>{-1, 0, 0.5, 0.5, 2, std::nan(""), INFINITY}, 7);
+  log.histogram("empty", std::vector<float>{}, 7);
+  log.histogram("same", std::vector<std::int64_t>{5, 5, 5}, 7);
+  log.text("note", "# A *heading*\n\nz\u00fcrich", 3);
+  log.graph(model);
+  log.profile(s.profile().back(), model);
+#if FLOWGRAPH_PNG
+  fg::ndarray<std::uint8_t, 2, 4, 6, 3> pictures;
+  for (std::int64_t i = 0; i < pictures.size(); ++i) pictures.data()[i] = static_cast<std::uint8_t>(i);
+  log.image("pictures", pictures, 5);
+  log.image("gray", fg::ndarray<float, 2, 3>({{0.0f, 0.5f, 1.0f}, {2.0f, -1.0f, 0.25f}}), 5);
+#endif
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -48,4 +73,7 @@ int main(int argc, char** argv) {
   fg::session<model> s({.threads = 2, .inter_op = fg::inter_op_policy::parallel, .profile = 3});
   for (int i = 0; i < 5; ++i) s.run<"head/loss", "head/train">(fg::feed<"x">(x), fg::feed<"y">(y));
   fg::write_trace(directory / "trace.json", s.profile());
+#if __has_include(<protozero/version.hpp>)
+  write_events(directory / "events", s);
+#endif
 }
