@@ -1,4 +1,4 @@
-// Input pipelines: datasets from memory and files, and what can be done with them. docs/data.md shows it.
+// Input pipelines: datasets from memory and files, and what can be done with them; NumPy's files. docs/data.md shows it.
 #pragma once
 #include <flowgraph/io/csv.hpp>
 #include <flowgraph/io/dataset.hpp>
@@ -8,3 +8,4 @@
 #include <flowgraph/io/memory.hpp>
 #include <flowgraph/io/npy.hpp>
 #include <flowgraph/io/npz.hpp>
+#include <flowgraph/io/save_numpy.hpp>

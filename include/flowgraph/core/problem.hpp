@@ -107,6 +107,7 @@
   X(file_mismatch, "the file must hold the element type and the extents that it is read as") \
   X(file_unsupported, "the program was built without the library that reads this kind of file") \
   X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
+  X(array_names, "arrays of a .npz file need different names of 1 to 1,000 bytes") \
   X(checkpoint_mismatch, "a checkpoint must have the variables of the session, and no others") \
   /* reading data */ \
   X(image_shape, "an image must be [height, width], [height, width, channels] or [images, height, width, channels], with 1 to 4 channels") \

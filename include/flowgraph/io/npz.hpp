@@ -13,8 +13,8 @@ namespace flowgraph {
 
 namespace detail {
 
-// The check sum of ZIP, polynomial 0xEDB88320.
-inline std::uint32_t crc32_of(std::string_view bytes) {
+// The check sum of ZIP, polynomial 0xEDB88320; before: that of the bytes in front.
+inline std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0) {
   static constexpr auto table = [] {
     std::array<std::uint32_t, 256> t{};
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -23,7 +23,7 @@ inline std::uint32_t crc32_of(std::string_view bytes) {
     }
     return t;
   }();
-  std::uint32_t crc = 0xFFFFFFFFu;
+  std::uint32_t crc = ~before;
   for (const char c : bytes) crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xFFu];
   return ~crc;
 }
