@@ -1,4 +1,4 @@
-// Input pipelines: datasets from memory and files, and what can be done with them; NumPy's files. docs/data.md shows it.
+// Input pipelines: datasets from memory and files, and what can be done with them. Arrays to NumPy. docs/data.md.
 #pragma once
 #include <flowgraph/io/csv.hpp>
 #include <flowgraph/io/dataset.hpp>

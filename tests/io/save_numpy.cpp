@@ -90,7 +90,7 @@ TEST_CASE("save_npz: archives beyond 4 GB have fields of 64 bits") {
   const fg::detail::lent<std::vector<std::int64_t>> b(y);
   add("x", a);
   add("y", b);
-  for (const std::uint64_t limit : {0, 200}) {
+  for (const std::uint64_t limit : {0u, 200u}) {
     fg::detail::write_zip(scratch / "file", all, limit);
     const fg::npz file(scratch / "file");
     CHECK(file.names() == std::vector<std::string>{"x", "y"});
