@@ -4,6 +4,7 @@
 #include <flowgraph/core/diagnostics.hpp>  // first, so that compilers show a short way to it
 #include <flowgraph/dsl/apply.hpp>
 #include <flowgraph/dsl/concat.hpp>
+#include <flowgraph/dsl/control.hpp>
 #include <flowgraph/dsl/convolution.hpp>
 #include <flowgraph/dsl/define.hpp>
 #include <flowgraph/dsl/dropout.hpp>

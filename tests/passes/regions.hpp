@@ -1,6 +1,7 @@
-// Ops for tests of passes: with regions, with several results, with an effect. None has a kernel.
+// For tests of passes: control flow, and ops with several results, with an effect, which have no kernel.
 #pragma once
 #include <flowgraph/ops/binary.hpp>
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/matmul.hpp>
 #include <flowgraph/ops/state.hpp>
@@ -8,22 +9,6 @@
 namespace test_ops {
 
 namespace fg = flowgraph;
-
-// (condition, captured...): runs its first or its second region, and gives that region's result.
-struct choose : fg::op<choose, "choose"> {
-  static constexpr void infer(fg::inference& f) { f.out(f.declared(), f.declared_type()); }
-};
-
-// (initial..., captured...): as long as the first region says so, the second one makes the next state.
-struct repeat : fg::op<repeat, "repeat"> {
-  struct attrs {
-    std::int64_t states;
-  };
-  static constexpr fg::trait traits = fg::trait::iterates;
-  static constexpr void infer(fg::inference& f) {
-    for (int k = 0; k < f.attrs<attrs>().states; ++k) f.out(f.in(k), f.type(k));
-  }
-};
 
 // Two results of the operand's shape.
 struct halves : fg::op<halves, "halves"> {
@@ -81,8 +66,10 @@ constexpr fg::ref choice(fg::ref condition, const Then& then, const Otherwise& o
   g.enter_region(first + 1);
   const int b = otherwise().id;
   g.close_region(&b, 1);
-  return {&g, g.append_owner(fg::op_def_of<choose>, g.nodes[a].shape, g.nodes[a].type, first, 2, &condition.id, 1)};
+  return {&g, g.append_owner(fg::op_def_of<fg::ops::cond>, &a, 1, first, 2, &condition.id, 1)};
 }
+
+inline constexpr std::int64_t most_turns = 3;
 
 // condition(state) and next(state), over one state.
 template <class Condition, class Next>
@@ -97,8 +84,8 @@ constexpr fg::ref loop(fg::ref initial, const Condition& condition, const Next& 
   g.enter_region(first + 1);
   const int b = next(fg::ref{&g, g.append_argument(0, shape, type)}).id;
   g.close_region(&b, 1);
-  const std::int64_t states = 1;
-  return {&g, g.append_owner(fg::op_def_of<repeat>, shape, type, first, 2, &initial.id, 1, &states, 1)};
+  return {&g,
+          g.append_owner(fg::op_def_of<fg::ops::while_loop>, &initial.id, 1, first, 2, &initial.id, 1, &most_turns, 1)};
 }
 
 }  // namespace test_ops

@@ -34,7 +34,11 @@ inline value compute(const fg::op_def& op, const std::vector<value>& in, fg::det
 }
 
 inline bool truth(value v) { return v & 1; }
-inline constexpr int most_turns = 3;
+
+// Control flow that hands values on.
+inline bool copies(const fg::instruction& x) {
+  return x.op->id == fg::ops::enter::id || x.op->id == fg::ops::merge::id || x.op->id == fg::ops::next_iteration::id;
+}
 
 struct outcome {
   std::vector<value> fetches;
@@ -95,16 +99,16 @@ class graph_run {
     }
     std::vector<value> in;
     for (const int e : g_.inputs(i)) in.push_back(read(e));
-    if (x.op->id == test_ops::choose::id) {
+    if (x.op->id == fg::ops::cond::id) {
       const int r = x.first_region + (truth(in[0]) ? 0 : 1);
       bind(i, in);
       run(r);
       at_[size(i)] = read(g_.results(r)[0]);
-    } else if (x.op->id == test_ops::repeat::id) {
-      for (int turn = 0; turn < most_turns; ++turn) {
+    } else if (x.op->id == fg::ops::while_loop::id) {
+      for (int turn = 0;; ++turn) {
         bind(i, in);
         run(x.first_region);
-        if (!truth(read(g_.results(x.first_region)[0]))) break;
+        if (!truth(read(g_.results(x.first_region)[0])) || turn == test_ops::most_turns) break;
         run(x.first_region + 1);
         in[0] = read(g_.results(x.first_region + 1)[0]);
       }
@@ -212,6 +216,10 @@ class plan_run {
     return compute(*x.op, own, p_.attrs(x));
   }
 
+  const fg::operand& operand_of(const fg::instruction& x) const { return p_.operands[x.operands]; }
+  const fg::instruction& entry_of(const fg::instruction& owner) const {
+    return p_.instructions[p_.regions[owner.first_region].entry];
+  }
   void execute(const fg::instruction& x) {
     std::vector<value> in;
     for (const fg::operand& o : p_.inputs(x)) in.push_back(read(o));
@@ -227,20 +235,20 @@ class plan_run {
     } else if (x.op->id == fg::ops::recv::id) {
       const value v = channels_.at(p_.attrs(x)[0]);
       if (out.size() > 0) write(out[0], v);
-    } else if (x.op->id == test_ops::choose::id) {
-      const int r = x.first_region + (truth(in[0]) ? 0 : 1);
-      run(r);
-      write(out[0], read(p_.results(p_.regions[r])[0]));
-    } else if (x.op->id == test_ops::repeat::id) {
-      const fg::operand state = p_.carried(p_.regions[x.first_region])[0];
-      for (int turn = 0; turn < most_turns; ++turn) {
-        if (state.where == fg::storage::slot) write(state, in[0]);
+    } else if (x.op->id == fg::ops::merge::id && x.n_regions > 0) {
+      run(x.first_region + (truth(read(operand_of(entry_of(x)))) ? 0 : 1));
+    } else if (x.op->id == fg::ops::exit::id) {
+      const fg::plan_region& condition = p_.regions[x.first_region];
+      for (int turn = 0;; ++turn) {
         run(x.first_region);
-        if (!truth(read(p_.results(p_.regions[x.first_region])[0]))) break;
+        const fg::instruction& end = p_.instructions[condition.first + condition.count - 1];
+        if (!truth(read(operand_of(end))) || turn == test_ops::most_turns) break;
         run(x.first_region + 1);
-        in[0] = read(p_.results(p_.regions[x.first_region + 1])[0]);
       }
-      write(out[0], in[0]);
+    } else if (copies(x)) {
+      for (int k = 0; k < out.size(); ++k) write(out[k], in[static_cast<std::size_t>(k)]);
+    } else if (x.op->id == fg::ops::switch_::id) {
+      return;
     } else if (x.op->is(fg::trait::writes_operand)) {
       variables_[static_cast<std::size_t>(p_.inputs(x)[0].index)] = compute(*x.op, in, p_.attrs(x));
     } else {

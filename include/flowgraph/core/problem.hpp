@@ -63,6 +63,11 @@
   X(assign_shape, "assign: the value must have the element type and shape of the variable") \
   X(needs_variable, "the first operand must be a variable, which this op changes") \
   X(host_function, "host_call: the function must take an array_ref<const T> for each operand, then an array_ref<T> for the result, if any") \
+  X(branch_results, "cond: both branches must give the same number of tensors, of the same element types and shapes") \
+  X(branch_choice, "cond and switch_case: the choice must be a scalar, boolean for cond and int32 or int64 for switch_case") \
+  X(loop_condition, "while_loop: the condition must give a boolean scalar") \
+  X(loop_variables, "while_loop: the body must give one tensor for each loop variable, of its element type and shape") \
+  X(left_region, "a tensor made inside a branch or a loop's body can't be used outside; let the branch or the body give it") \
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
   X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \

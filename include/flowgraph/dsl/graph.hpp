@@ -50,7 +50,8 @@ constexpr auto add_variable(graph_data& g, std::string_view name, const initial_
   vec<std::int64_t> words;
   words.append(block.w, attr_words<ops::variable::attrs>);
   words.append(values.begin(), values.size());
-  const int id = append_call<ops::variable>(where, result::shape, dtype_of<T>, words.begin(), words.size(), g);
+  const int id = g.at_top(
+      [&] { return append_call<ops::variable>(where, result::shape, dtype_of<T>, words.begin(), words.size(), g); });
   const problem why = check_initial(initial, dtype_of<T>, result::rank);
   if (why != problem::none) g.fail(why, name);
   set_name(g, name, id);
@@ -69,7 +70,7 @@ class graph {
   template <class T, auto... E>
   constexpr auto placeholder(std::string_view name, caller where = {}) {
     using result = tensor<T, detail::canonical<E>()...>;
-    const result t = detail::source_node<ops::placeholder, result>(where, data_);
+    const result t = data_.at_top([&] { return detail::source_node<ops::placeholder, result>(where, data_); });
     set_name(name, t.id);
     return t;
   }

@@ -31,8 +31,8 @@ struct optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room> {
 
 template <const auto& Model, class Draft>
 struct arranged_step {
-  static constexpr auto value =
-      passes::freeze<Draft::value.counts.nodes>(passes::arrange(Draft::value.view(), Model.view(), local_device_list));
+  static constexpr auto value = passes::freeze<Draft::value.counts.nodes, Draft::value.counts.regions>(
+      passes::arrange(Draft::value.view(), Model.view(), local_device_list));
 };
 
 template <class Draft, class Arranged, plan_counts Room>

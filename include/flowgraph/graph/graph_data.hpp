@@ -136,7 +136,10 @@ class graph_data {
     for (int i = 0; i < n; ++i) regions.push({-1, current_region, 0, 0});
     return first;
   }
-  constexpr void enter_region(int r) { current_region = r; }
+  constexpr void enter_region(int r) {
+    current_region = r;
+    region_begins_.push({r, nodes.size()});
+  }
   constexpr int open_region() {
     const int r = reserve_regions(1);
     enter_region(r);
@@ -146,17 +149,21 @@ class graph_data {
     const std::int64_t word = index;
     return append(op_def_of<ops::argument>, shape, type, nullptr, 0, &word, 1);
   }
+  // Behind the results: what has an effect. Nobody outside can ask for it, so it runs whenever the region does.
   constexpr void close_region(const int* results, int n) {
-    region& r = regions[current_region];
     detail::vec<int> inside(n);
     for (int i = 0; i < n; ++i) inside[i] = capture(results[i], current_region);
+    for (int i = begin_of(current_region); i < nodes.size(); ++i)
+      if (nodes[i].region == current_region && has_effect(nodes[i])) inside.push(i);
+    region& r = regions[current_region];
     r.results = edges.size();
-    r.n_results = n;
-    for (int i = 0; i < n; ++i) edges.push(inside[i]);
+    r.n_results = inside.size();
+    for (int i = 0; i < inside.size(); ++i) edges.push(inside[i]);
     current_region = r.parent;
   }
-  constexpr int append_owner(const op_def& op, int shape, dtype type, int first_region, int n_regions, const int* in,
-                             int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
+  // Its results are like these nodes.
+  constexpr int append_owner(const op_def& op, const int* like, int n_out, int first_region, int n_regions,
+                             const int* in, int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
     detail::vec<int> all;
     for (int i = 0; i < n_in; ++i) all.push(in[i]);
     for (const captured& c : captures_)
@@ -166,11 +173,45 @@ class graph_data {
         if (at == all.size()) all.push(c.outer);
         words[nodes[c.argument].attrs] = at;
       }
+    const int shape = n_out == 0 ? 0 : nodes[like[0]].shape;
+    const dtype type = n_out == 0 ? dtype::none : nodes[like[0]].type;
     const int id = append(op, shape, type, all.begin(), all.size(), attr_words, n_attrs);
     nodes[id].first_region = first_region;
     nodes[id].n_regions = static_cast<std::uint8_t>(n_regions);
+    nodes[id].outputs = static_cast<std::uint8_t>(n_out);
     for (int r = first_region; r < first_region + n_regions; ++r) regions[r].owner = id;
+    for (std::int64_t k = 0; n_out > 1 && k < n_out; ++k)
+      append(op_def_of<ops::output>, nodes[like[k]].shape, nodes[like[k]].type, &id, 1, &k, 1);
     return id;
+  }
+  // f() adds nodes to the graph itself, whatever is being built: what a region can't own.
+  template <class F>
+  constexpr auto at_top(const F& f) {
+    const int region = current_region;
+    detail::vec<int> controls = static_cast<detail::vec<int>&&>(pending_controls_);
+    pending_controls_ = detail::vec<int>();
+    current_region = 0;
+    const auto result = f();
+    current_region = region;
+    pending_controls_ = static_cast<detail::vec<int>&&>(controls);
+    return result;
+  }
+  // The node inside region r that stands for a value from outside.
+  constexpr int capture(int id, int r) {
+    if (nodes[id].region == r) return id;
+    for (const captured& c : captures_)
+      if (c.region == r && c.value == id) return c.argument;
+    if (r == 0) {
+      fail(problem::left_region, nodes[id].op->name);
+      return id;
+    }
+    const int outer = capture(id, regions[r].parent);
+    const int saved = current_region;
+    current_region = r;
+    const int argument = append_argument(-1, nodes[outer].shape, nodes[outer].type);
+    current_region = saved;
+    captures_.push({r, id, outer, argument});
+    return argument;
   }
   constexpr void name(int id, std::string_view wanted) { add_name(id, scoped_text(wanted).begin); }
   // A name below another one: "w" and "momentum" give "w/momentum".
@@ -189,6 +230,9 @@ class graph_data {
   }
 
  private:
+  struct region_begin {
+    int region, node;
+  };
   struct captured {
     int region, value, outer, argument;  // value: what was named; outer: what stands for it in the parent
   };
@@ -208,24 +252,21 @@ class graph_data {
     return id;
   }
 
+  constexpr int begin_of(int region) const {
+    for (const region_begin& b : region_begins_)
+      if (b.region == region) return b.node;
+    return 0;
+  }
+  constexpr bool has_effect(const node& x) const {
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
+      if (regions[r].n_results > (x.op->is(trait::iterates) && r == x.first_region ? 1 : x.outputs)) return true;
+    return x.op->is(trait::stateful) && !x.op->is(trait::source);
+  }
+
   constexpr int append_captured(const int* in, int n_in) {
     detail::vec<int> inside(n_in);  // captures append nodes and edges of their own: resolve them first
     for (int i = 0; i < n_in; ++i) inside[i] = capture(in[i], current_region);
     return edges.append(inside.data, n_in);
-  }
-
-  // The node inside region r that stands for a value from outside.
-  constexpr int capture(int id, int r) {
-    if (nodes[id].region == r) return id;
-    for (const captured& c : captures_)
-      if (c.region == r && c.value == id) return c.argument;
-    const int outer = capture(id, regions[r].parent);
-    const int saved = current_region;
-    current_region = r;
-    const int argument = append_argument(-1, nodes[outer].shape, nodes[outer].type);
-    current_region = saved;
-    captures_.push({r, id, outer, argument});
-    return argument;
   }
 
   // Names a node by the characters from begin on: "w", then "w_1", "w_2", ...
@@ -252,6 +293,7 @@ class graph_data {
   detail::hash_map shape_ids_;
   detail::vec<int> pending_controls_;
   detail::vec<captured> captures_;
+  detail::vec<region_begin> region_begins_;
 };
 
 }  // namespace flowgraph

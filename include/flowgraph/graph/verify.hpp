@@ -50,7 +50,7 @@ class verifier {
     for (; in != last && ok; ++in) ok = *in >= 0 && *in < i && around(g_.nodes.data[*in].region, x.region);
     if (!ok) return require(false, i);
     if (x.outputs > 1) check_outputs(i);
-    if (x.n_regions != 0) check_owner(i);
+    if (x.n_regions != 0) return check_owner(i);
     if (x.op->id == ops::output::id) return check_output(i);
     if (x.op->id == ops::argument::id) return check_argument(i);
     // The rule is asked once for all nodes that look alike to it.
@@ -110,13 +110,26 @@ class verifier {
     require(k >= 0 && k < g_.nodes[owner].n_inputs, i);
     if (fault.why != problem::none) return;
     const int outside = g_.inputs(owner)[static_cast<int>(k)];
-    require(outside < i && g_.nodes[outside].shape == x.shape && g_.nodes[outside].type == x.type, i);
+    require(outside < owner && g_.nodes[outside].shape == x.shape && g_.nodes[outside].type == x.type, i);
   }
   constexpr void check_owner(int i) {
     const node& x = g_.nodes[i];
     require(x.first_region > 0 && x.first_region + x.n_regions <= g_.regions.count, i);
     for (int r = x.first_region; r < x.first_region + x.n_regions && fault.why == problem::none; ++r)
-      require(g_.regions[r].owner == i && g_.regions[r].parent == x.region, i);
+      require(g_.regions[r].owner == i && g_.regions[r].parent == x.region && gives_results(x, i, r), i);
+  }
+  // The condition of a loop gives one boolean, every other region what the owner does. Behind it stands what has an
+  // effect.
+  constexpr bool gives_results(const node& x, int i, int r) const {
+    const bool loop = x.op->is(trait::iterates), condition = loop && r == x.first_region;
+    if (g_.regions[r].n_results < (condition ? 1 : x.outputs)) return false;
+    for (int k = 0; k < x.outputs && !condition; ++k) {
+      const node &given = g_.nodes[g_.results(r)[k]], &wanted = g_.nodes[x.outputs > 1 ? i + 1 + k : i];
+      if (given.shape != wanted.shape || given.type != wanted.type) return false;
+      if (loop && (g_.nodes[g_.inputs(i)[k]].shape != wanted.shape || g_.nodes[g_.inputs(i)[k]].type != wanted.type))
+        return false;
+    }
+    return true;
   }
 
   // All of its nodes stand before the owner, its results among them.

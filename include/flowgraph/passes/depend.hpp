@@ -91,17 +91,7 @@ class dependency_finder {
     for (int r = owner.first_region; r < owner.first_region + owner.n_regions; ++r) {
       const plan_region& region = p_.regions[r];
       for (int i = region.first; i < region.first + region.count; ++i) touch(p_.instructions[i]);
-      for (int k = 0; k < region.n_results; ++k) touch_value(p_.operands[region.results + k], false);
-      for (int k = 0; k < region.n_carried; ++k) touch_value(p_.operands[region.carried + k], true);
     }
-  }
-  constexpr void touch_value(const operand& o, bool writes) {
-    if (o.where != storage::slot && o.where != storage::variable) return;
-    const int what = o.where == storage::slot ? o.index : slots_ + o.index;
-    if (writes) return write(what);
-    wait_for(writer_[what]);
-    reads_[++n_reads_] = {current_, readers_[what]};
-    readers_[what] = n_reads_;
   }
 
   // Readers came after whoever wrote what they read.

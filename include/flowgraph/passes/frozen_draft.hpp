@@ -93,13 +93,13 @@ constexpr frozen_draft<Room> freeze(const draft_view& d, const plan_fault& fault
 }
 
 // An arrangement on one device, where nothing is cut.
-template <int Nodes>
+template <int Nodes, int Regions>
 struct frozen_arrangement {
   int device[Nodes + 1]{};
   int group_of[Nodes + 1]{};
   int next[Nodes + 1]{};
   fusion::group groups[Nodes + 2]{};
-  int sequence[Nodes + 1]{};
+  int sequence[Nodes + 2 * Regions + 1]{};
   int n_groups = 0;
   int n_sequence = 0;
   plan_fault fault;
@@ -113,9 +113,9 @@ struct frozen_arrangement {
   }
 };
 
-template <int Nodes>
-constexpr frozen_arrangement<Nodes> freeze(const arrangement& a) {
-  frozen_arrangement<Nodes> f;
+template <int Nodes, int Regions>
+constexpr frozen_arrangement<Nodes, Regions> freeze(const arrangement& a) {
+  frozen_arrangement<Nodes, Regions> f;
   f.fault = a.fault;
   if (a.fault.why != problem::none) return f;
   f.n_groups = a.together.groups.count;

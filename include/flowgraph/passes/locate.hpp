@@ -1,5 +1,5 @@
 // Where each value lives: state, a feed, a constant, or memory that is planned later. Views live where their operand
-// does, and what enters a region lives where it did outside.
+// does, what enters a region lives where it did outside, and what a loop carries where its result will be.
 #pragma once
 #include <bit>
 
@@ -21,6 +21,9 @@ constexpr bool needs_elements(const operand& o, bool elementwise) {
   return o.where == storage::constant && o.shape != 0 && !elementwise;
 }
 
+// The node that is the k-th result of another one.
+constexpr int result_of(const node& x, int id, int k) { return x.outputs > 1 ? id + 1 + k : id; }
+
 constexpr locations locate(const draft_view& d) {
   const graph_view& g = d.graph;
   const int n = g.nodes.count;
@@ -34,7 +37,6 @@ constexpr locations locate(const draft_view& d) {
   for (int i = 0; i < n; ++i)
     if (static_cast<unsigned>(nodes[i].op->traits) & bit::writes_operand)
       written[outside(g, edges[nodes[i].inputs])] = true;
-  detail::vec<int> carried(g.regions.count > 1 ? g.edges.count : 0);  // by edge of an owner: node + 1
   int feeds = 0;
 
   for (int i = 0; i < n; ++i) {
@@ -58,13 +60,10 @@ constexpr locations locate(const draft_view& d) {
       at[i].where = storage::literal, at[i].index = l.literal_nodes.push(i);
     } else if (x.op->id == ops::argument::id) {
       const int owner = g.regions[x.region].owner, k = static_cast<int>(g.attrs(i)[0]);
-      const int edge = nodes[owner].inputs + k;
-      if (enters_unchanged(nodes[owner], k)) {
-        at[i] = at[edges[edge]];
-      } else {
-        if (carried[edge] == 0) carried[edge] = i + 1;
-        at[i].index = carried[edge] - 1;
-      }
+      if (enters_unchanged(nodes[owner], k))
+        at[i] = at[edges[nodes[owner].inputs + k]];
+      else
+        at[i].index = result_of(nodes[owner], owner, k);
     }
   }
   return l;

@@ -3,6 +3,7 @@
 #pragma once
 #include <bit>
 
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/fused.hpp>
 #include "order.hpp"
 
@@ -31,22 +32,29 @@ class lowering {
         codes_(g_.size()),
         instruction_of_(g_.size()) {
     int operands = 0;
-    for (const int i : sequence) operands += g_.nodes.data[i].outputs;
+    const int n = g_.nodes.count;
+    for (const int i : sequence) operands += i < n ? g_.nodes.data[i].outputs : room_for_flow(i % n);
     result.instructions = detail::vec<instruction>(sequence.count);
     result.operands = detail::vec<operand>(operands + g_.edges.size());
     result.words = detail::vec<std::int64_t>(g_.words);
     result.programs.push({});
     result.regions = detail::vec<plan_region>(g_.regions.size());
     for (const int i : sequence) {
-      instruct(i);
+      if (i >= n) {
+        instruct_flow(i % n, i / n - 1);
+        continue;
+      }
+      if (g_.nodes.data[i].n_regions == 0)
+        instruct(i);
+      else
+        instruct_owner(i);
       instruction_of_.data[i] = count_;
     }
     result.regions[0].count = count_;
-    describe_regions();
     result.operands.count = operands_;
     describe(d);
     for (const int i : sequence)
-      if (g_.nodes.data[i].n_control != 0) find_controls(i);
+      if (i < n && g_.nodes.data[i].n_control != 0) find_controls(i);
   }
 
   plan_data result;
@@ -57,6 +65,12 @@ class lowering {
   static constexpr int is_operand = 1 << (code_bits - 1);
   static constexpr int op_result = is_operand - 1;  // until it is known how many operands there are
   static_assert(max_program_steps <= is_operand && max_region_operands <= op_result);
+
+  // Operands of a flow code: what it copies, and where to. The owner's part is spread over its codes.
+  constexpr int room_for_flow(int owner) const {
+    const node& x = g_.nodes.data[owner];
+    return 2 * x.outputs + x.n_inputs + 1 + (x.region == 0 ? locations_.constant_nodes.count : 0);
+  }
 
   constexpr void instruct(int i) {
     const node& x = g_.nodes.data[i];
@@ -75,10 +89,11 @@ class lowering {
     else
       for (int k = i + 1; k <= i + x.outputs; ++k)
         out[operands_++] = {storage::slot, g_.nodes[k].type, k, g_.nodes[k].shape};
-    result.instructions.data[count_++] = {x.op,      model_[i], device_[i], x.region, first,          x.n_inputs,
-                                          x.outputs, x.attrs,   x.n_attrs,  0,        x.first_region, x.n_regions,
+    // A constant is written before the regions that need it, wherever it was made.
+    const int region = x.op->id == ops::constant::id ? 0 : x.region;
+    result.instructions.data[count_++] = {x.op,      model_[i], device_[i], region, first, x.n_inputs,
+                                          x.outputs, x.attrs,   x.n_attrs,  0,      0,     0,
                                           -1,        0,         0,          0};
-    if (x.region != 0 || x.n_regions != 0) note_region(x);
   }
 
   // An element-wise instruction takes it as one number; for others its elements were written to memory.
@@ -150,58 +165,86 @@ class lowering {
                                           0,
                                           0,
                                           0};
-    if (x.region != 0) note_region(x);
   }
 
-  // Regions are runs of instructions: those of regions inside come first.
-  constexpr void note_region(const node& x) {
-    int first = count_ - 1;
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) {
-      plan_region& inner = result.regions[r];
-      if (inner.count == 0) inner.first = count_ - 1;
-      if (inner.first < first) first = inner.first;
-      inner.owner = count_ - 1;
+  // The primitives around an owner's regions: k is 0 where they begin, and one more than its place where one ends.
+  constexpr void instruct_flow(int i, int k) {
+    const node& x = g_.nodes.data[i];
+    const bool loop = x.op->is(trait::iterates);
+    const int first = operands_;
+    if (k == 0 && loop) {
+      for (int n = 0; n < x.outputs; ++n) pass_on(g_.inputs(i)[n]);
+      add_flow(op_def_of<ops::enter>, i, x.region, first, operands_ - first, true);
+    } else if (k == 0) {
+      pass_on(g_.inputs(i)[0]);
+      add_flow(op_def_of<ops::switch_>, i, x.region, first, 1, true);
+    } else if (loop && k == 1) {
+      pass_on(g_.results(x.first_region)[0]);
+      add_flow(op_def_of<ops::switch_>, i, x.first_region, first, 1, false);
+    } else {
+      const int region = x.first_region + k - 1;
+      for (int n = 0; n < x.outputs; ++n) pass_on(g_.results(region)[n]);
+      add_flow(loop ? op_def_of<ops::next_iteration> : op_def_of<ops::merge>, i, region, first, operands_ - first,
+               true);
     }
-    if (x.region == 0) return;
-    plan_region& around = result.regions[x.region];
-    if (around.count == 0) around.first = first;
-    around.count = count_ - around.first;
+    if (k == 0)
+      for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) result.regions[r].entry = count_ - 1;
+    else
+      result.regions[x.first_region + k - 1].count = count_ - result.regions[x.first_region + k - 1].first;
+    if (k < x.n_regions) result.regions[x.first_region + k].first = count_;
   }
-
-  constexpr void describe_regions() {
-    int more = 0;
-    for (int r = 1; r < g_.regions.size(); ++r)
-      if (g_.regions[r].owner >= 0) more += g_.regions[r].n_results + g_.nodes[g_.regions[r].owner].outputs;
-    if (more == 0) return;
-    while (result.operands.size() < operands_ + more) result.operands.push({});
-    detail::vec<int> arguments(g_.edges.size());  // by edge of an owner: what stands for it inside + 1
-    for (int i = 0; i < g_.size(); ++i)
-      if (g_.nodes[i].op->id == ops::argument::id && at_[i].where == storage::slot && at_[i].index == i)
-        arguments[g_.nodes[g_.regions[g_.nodes[i].region].owner].inputs + static_cast<int>(g_.attrs(i)[0])] = i + 1;
-    for (int r = 1; r < g_.regions.size(); ++r) {
-      const region& from = g_.regions[r];
-      if (from.owner < 0) continue;
-      plan_region& to = result.regions[r];
-      to.results = operands_;
-      to.n_results = from.n_results;
-      for (const int e : g_.results(r)) {
-        operand o = at_[e];
-        if (needs_elements(o, false)) pass_constant(o, false);
-        result.operands[operands_++] = o;
+  // What is copied: a constant is one number.
+  constexpr void pass_on(int id) {
+    operand& o = result.operands.data[operands_++] = at_[id];
+    if (o.where == storage::constant) o.shape = 0;
+  }
+  constexpr void add_result(int id) {
+    result.operands.data[operands_++] = {storage::slot, g_.nodes[id].type, id, g_.nodes[id].shape};
+  }
+  constexpr void add_flow(const op_def& op, int i, int region, int first, int n_in, bool gives) {
+    const node& x = g_.nodes.data[i];
+    for (int k = 0; k < x.outputs && gives; ++k) add_result(result_of(x, i, k));
+    result.instructions.data[count_++] = {&op,     model_[i], device_[i], region, first, n_in, gives ? x.outputs : 0,
+                                          x.attrs, x.n_attrs, 0,          0,      0,     -1,   0,
+                                          0,       0};
+  }
+  // Reads what its regions read and give, so that all of it is there for as long as they run: constants, too, that were
+  // written before.
+  constexpr void instruct_owner(int i) {
+    const node& x = g_.nodes.data[i];
+    const bool loop = x.op->is(trait::iterates);
+    const int first = operands_, entry = result.regions[x.first_region].entry;
+    operand* out = result.operands.data;
+    for (int k = 0; k < x.outputs; ++k) add_result(result_of(x, i, k));
+    for (int k = loop ? x.outputs : 0; k < x.n_inputs; ++k) pass_on(g_.inputs(i)[k]);
+    if (x.region == 0)
+      for (int m = entry; m < count_; ++m) {
+        const instruction& y = result.instructions[m];
+        for (int k = y.operands; k < y.operands + y.n_operands; ++k) {
+          const operand o = out[k];
+          if (o.where != storage::slot || g_.nodes[o.index].op->id != ops::constant::id || codes_[o.index] == -1 - i)
+            continue;
+          codes_[o.index] = -1 - i;
+          out[operands_++] = o;
+        }
       }
-      const node& owner = g_.nodes[from.owner];
-      if (!owner.op->is(trait::iterates)) continue;
-      to.n_carried = owner.outputs;
-      if (r > owner.first_region) {
-        to.carried = result.regions[r - 1].carried;
-        continue;
-      }
-      to.carried = operands_;
-      for (int k = 0; k < owner.outputs; ++k) {
-        const int inside = arguments[owner.inputs + k];
-        result.operands[operands_++] = inside == 0 ? operand{} : at_[inside - 1];
-      }
-    }
+    result.instructions.data[count_++] = {loop ? &op_def_of<ops::exit> : &op_def_of<ops::merge>,
+                                          model_[i],
+                                          device_[i],
+                                          x.region,
+                                          first,
+                                          operands_ - first,
+                                          0,
+                                          x.attrs,
+                                          x.n_attrs,
+                                          0,
+                                          x.first_region,
+                                          x.n_regions,
+                                          -1,
+                                          0,
+                                          0,
+                                          0};
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) result.regions[r].owner = count_ - 1;
   }
 
   // Between instructions of one region: what waits inside a region for something outside makes its owner wait.

@@ -3,6 +3,7 @@
 // it, else a free slot of its size, else of a size near it, else a new one.
 #pragma once
 #include <flowgraph/core/hash_map.hpp>
+#include <flowgraph/ops/control.hpp>
 #include "draft.hpp"
 
 namespace flowgraph::passes {
@@ -22,11 +23,8 @@ class memory_planner {
     classes_.push({});
     for (const text_range t : p.symbols) symbols_.intern({p.chars.data + t.begin, static_cast<unsigned>(t.length)});
     count_uses();
-    if (p.regions.count > 1) find_entries();
-    for (int i = 0, n = p.instructions.count; i < n; ++i) {
-      if (entries_.count != 0) enter(i);
-      give(p.instructions.data[i]);
-    }
+    if (p.regions.count > 1) find_destinations();
+    for (int i = 0, n = p.instructions.count; i < n; ++i) give(i);
     operand* o = p.operands.data;
     for (const operand* end = o + p.operands.count; o != end; ++o)
       if (o->where == storage::slot) o->index = slot_of_.data[o->index] - 1;
@@ -54,7 +52,7 @@ class memory_planner {
     extent by = 1;
   };
 
-  // A value is in use as often as instructions read it, plus once for each fetch, region result and loop state.
+  // A value is in use as often as instructions read it, plus once for each fetch.
   constexpr void count_uses() {
     int* uses = uses_.data;
     const operand* all = p_.operands.data;
@@ -63,51 +61,86 @@ class memory_planner {
         if (o->where == storage::slot) ++uses[o->index];
     for (const operand& o : p_.fetches)
       if (o.where == storage::slot) ++uses[o.index];
-    for (int r = 1; r < p_.regions.count; ++r) held_by_region(r, 1);
-  }
-  constexpr void held_by_region(int r, int change) {
-    const plan_region& region = p_.regions[r];
-    for (int k = 0; k < region.n_results; ++k) use(p_.operands[region.results + k], change);
-    for (int k = 0; k < region.n_carried; ++k) use(p_.operands[region.carried + k], change);
-  }
-  constexpr void use(const operand& o, int change) {
-    if (o.where != storage::slot) return;
-    int& uses = uses_[o.index];
-    uses += change;
-    if (uses == 0) release(o.index);
   }
 
-  // What a loop carries is written before its regions run and read in every turn, so its memory is taken before
-  // the first instruction of any of them.
-  constexpr void find_entries() {
-    entries_ = detail::vec<int>(p_.instructions.size() + 1);
-    for (int r = p_.regions.size(); r-- > 1;) {
+  // Control flow takes memory where its regions begin, for what they will give; each region's results are best
+  // computed right there.
+  constexpr void find_destinations() {
+    const int values = uses_.count;
+    to_ = detail::vec<destination>(values);
+    loop_end_ = detail::vec<int>(values);
+    reads_within_ = detail::vec<int>(values);
+    lent_ = detail::vec<bool>(values);
+    for (int r = 1; r < p_.regions.count; ++r) {
       const plan_region& region = p_.regions[r];
-      if (region.n_carried == 0 || region.owner < 0 || p_.instructions[region.owner].first_region != r) continue;
-      int first = region.first;
-      for (int k = r; k < r + p_.instructions[region.owner].n_regions; ++k)
-        if (p_.regions[k].first < first) first = p_.regions[k].first;
-      next_entry_.push({r, entries_[first]});
-      entries_[first] = next_entry_.size();
-    }
-  }
-  constexpr void enter(int i) {
-    for (int e = entries_[i]; e != 0; e = next_entry_[e - 1].next) {
-      const plan_region& region = p_.regions[next_entry_[e - 1].region];
-      for (int k = 0; k < region.n_carried; ++k) {
-        const operand& o = p_.operands[region.carried + k];
-        if (o.where == storage::slot) slot_of_[o.index] = take(o, p_.instructions[region.owner].device);
+      if (region.owner < 0) continue;
+      const instruction &entry = p_.instructions[region.entry], &end = p_.instructions[region.first + region.count - 1];
+      const bool loop = entry.op->id == ops::enter::id;
+      for (int k = 0; k < end.n_outputs; ++k) {
+        const operand &from = p_.operands[end.operands + k], &to = p_.operands[end.operands + end.n_operands + k];
+        if (from.where == storage::slot && from.shape == to.shape && loop_end_[from.index] == 0)
+          to_[from.index] = {to_[from.index].value == 0 ? to.index + 1 : many, r};
+      }
+      if (!loop || p_.instructions[region.owner].first_region != r) continue;
+      for (int k = 0; k < entry.n_outputs; ++k)
+        loop_end_[p_.operands[entry.operands + entry.n_operands + k].index] = region.owner;
+      for (int i = region.entry + 1; i < region.owner; ++i) {
+        const instruction& x = p_.instructions[i];
+        for (int k = x.operands; k < x.operands + x.n_operands; ++k)
+          if (p_.operands[k].where == storage::slot && loop_end_[p_.operands[k].index] == region.owner)
+            ++reads_within_[p_.operands[k].index];
       }
     }
   }
+  // Computes a region's result where it is wanted. A loop's variable must not be needed any more, unless the
+  // instruction reads each element of it before it overwrites it.
+  constexpr bool at_destination(instruction& x, const operand* in, const operand& out) {
+    const destination& to = to_.data[out.index];
+    if (to.value <= 0 || to.region != x.region || x.op->id == ops::enter::id || x.op->id == ops::switch_::id)
+      return false;
+    const int value = to.value - 1, slot = slot_of_.data[value];
+    if (p_.slots.data[slot - 1].device != x.device) return false;
+    if (loop_end_.data[value] != 0) {
+      if (reads_within_.data[value] != 0) return false;
+      int read = -1;
+      for (int k = 0; k < x.n_operands; ++k)
+        if (in[k].where == storage::slot && in[k].index == value) {
+          if (in[k].shape != out.shape) return false;
+          if (read < 0) read = k;
+        }
+      if (read >= 0) {
+        const unsigned t = static_cast<unsigned>(x.op->traits);
+        if (!(t & bit::in_place) || (read > 0 && !(t & bit::elementwise))) return false;
+        x.in_place = read;
+      }
+    }
+    slot_of_.data[out.index] = slot, lent_.data[out.index] = true;
+    return true;
+  }
+  // An initial value that nobody else reads becomes the loop's variable where it is.
+  constexpr bool enters_in_place(const instruction& x, const operand& from, const operand& to) {
+    if (x.op->id != ops::enter::id || from.where != storage::slot || uses_.data[from.index] != 0 ||
+        from.shape != to.shape || p_.slots.data[slot_of_.data[from.index] - 1].device != x.device ||
+        lent_.data[from.index])
+      return false;
+    slot_of_.data[to.index] = slot_of_.data[from.index], uses_.data[from.index] = taken;
+    return true;
+  }
 
-  constexpr void give(instruction& x) {
+  constexpr void give(int i) {
+    instruction& x = p_.instructions.data[i];
     int *uses = uses_.data, *slot_of = slot_of_.data;
     operand *in = p_.operands.data + x.operands, *out = in + x.n_operands, *end = out + x.n_outputs;
+    const bool flow = lent_.count != 0;
     int dying = 0;
     for (const operand* o = in; o != out; ++o)
-      if (o->where == storage::slot) dying += --uses[o->index] == 0;
+      if (o->where == storage::slot) {
+        dying += --uses[o->index] == 0;
+        if (flow && i < loop_end_.data[o->index]) --reads_within_.data[o->index];
+      }
     for (const operand* o = out; o != end; ++o) {
+      if (flow && (slot_of[o->index] != 0 || at_destination(x, in, *o) || enters_in_place(x, in[o - out], *o)))
+        continue;
       if (dying != 0 && o == out && static_cast<unsigned>(x.op->traits) & bit::in_place && in_place(x, in, *o))
         continue;
       slot_of[o->index] = take(*o, x.device);
@@ -117,7 +150,6 @@ class memory_planner {
         if (o->where == storage::slot && uses[o->index] == 0) release(o->index);
     for (const operand* o = out; o != end; ++o)
       if (uses[o->index] == 0) release(o->index);
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) held_by_region(r, -1);
   }
 
   // Takes over the slot of an operand that dies here. An element-wise op may take any, others the first; all
@@ -142,6 +174,10 @@ class memory_planner {
 
   // A value's uses are over: its slot is free for what comes next.
   constexpr void release(int value) {
+    if (lent_.count != 0 && lent_.data[value]) {
+      uses_.data[value] = taken;
+      return;
+    }
     const int s = slot_of_.data[value];
     int& head = classes_.data[class_of_slot_.data[s]].head;
     next_free_.data[s] = head, head = s, uses_.data[value] = taken;
@@ -225,9 +261,11 @@ class memory_planner {
     }
   }
 
-  struct entry {
-    int region, next;
+  // Of a region's result: the value of the owner that it becomes + 1, and the region. many: it becomes several.
+  struct destination {
+    int value, region;
   };
+  static constexpr int many = -1;
 
   plan_data& p_;
   symbols symbols_;
@@ -239,8 +277,11 @@ class memory_planner {
   detail::hash_map class_ids_;
   detail::vec<int> next_free_;      // by slot + 1: the next free slot of its class
   detail::vec<int> class_of_slot_;  // by slot + 1
-  detail::vec<int> entries_;
-  detail::vec<entry> next_entry_;
+  // Of each value, where there is control flow:
+  detail::vec<destination> to_;
+  detail::vec<int> loop_end_;      // of a loop's variable: the loop's last instruction
+  detail::vec<int> reads_within_;  // of a loop's variable: readers to come within the loop
+  detail::vec<bool> lent_;         // lives in the slot of another value
 };
 
 // values: how many ids the slot operands of the plan use so far. Afterwards they are slots.

@@ -7,6 +7,9 @@
 
 namespace flowgraph::passes {
 
+// In a sequence of n nodes: where the regions of an owner begin (0) and where the k-th of them ends (k).
+constexpr int flow_code(int owner, int k, int n) { return owner + n * (1 + k); }
+
 class orderer {
  public:
   constexpr orderer(const draft_view& d, const locations& l, const fusion& f)
@@ -132,7 +135,7 @@ class orderer {
   constexpr void write_down(detail::slice<int> fetches) {
     detail::vec<int> next_storage(n_), head_storage(n_);
     region_head_ = detail::vec<int>(g_.regions.count);
-    result = detail::vec<int>(n_);
+    result = detail::vec<int>(n_ + 2 * g_.regions.count);
     int *next = next_storage.data, *head = head_storage.data;  // as id + 1
     const int* when = when_.data;
     const node* nodes = g_.nodes.data;
@@ -155,18 +158,34 @@ class orderer {
 
   constexpr void place(int i) {
     const node& x = g_.nodes.data[i];
+    if (x.n_regions != 0) return place_owner(i, x);
+    make_constants_for(i);
+    result.data[count_++] = i;
+  }
+  constexpr void make_constants_for(int i) {
     const int op = group_[i] == 0 ? i : groups_[group_[i]].op;
     if (op >= 0 && !(static_cast<unsigned>(g_.nodes.data[op].op->traits) & (bit::elementwise | bit::reads_extents)))
       for (const int *e = g_.edges.data + g_.nodes.data[op].inputs, *end = e + g_.nodes.data[op].n_inputs; e != end;
            ++e)
         if (at_[*e].where == storage::constant && at_[*e].shape != 0) make_constant(at_[*e]);
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) place_region(r);
+  }
+  // A region may run never or often: constants that it needs are written before it.
+  constexpr void place_owner(int i, const node& x) {
+    if (x.region == 0)
+      for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) make_constants_within(r);
+    result.data[count_++] = flow_code(i, 0, n_);
+    for (int k = 0; k < x.n_regions; ++k) {
+      for (int m = region_head_[x.first_region + k]; m != 0; m = next_[m - 1]) place(m - 1);
+      result.data[count_++] = flow_code(i, k + 1, n_);
+    }
     result.data[count_++] = i;
   }
-  constexpr void place_region(int r) {
-    for (int i = region_head_[r]; i != 0; i = next_[i - 1]) place(i - 1);
-    for (const int e : g_.results(r))
-      if (needs_elements(at_[e], false)) make_constant(at_[e]);
+  constexpr void make_constants_within(int region) {
+    for (int m = region_head_[region]; m != 0; m = next_[m - 1]) {
+      const node& x = g_.nodes[m - 1];
+      for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) make_constants_within(r);
+      if (x.n_regions == 0) make_constants_for(m - 1);
+    }
   }
   // Its elements are written right before the first reader that needs them.
   constexpr void make_constant(const operand& o) {
@@ -198,7 +217,8 @@ class orderer {
   int count_ = 0;
 };
 
-// The nodes that become instructions, in order. Nodes of a region stand together before their owner.
+// The nodes that become instructions, in order. Nodes of a region stand together before their owner, each region
+// between two flow codes.
 constexpr detail::vec<int> order(const draft_view& d, const locations& l, const fusion& f) {
   orderer o(d, l, f);
   return static_cast<detail::vec<int>&&>(o.result);

@@ -113,16 +113,14 @@ inline constexpr int max_program_operands = 16;
 inline constexpr int max_region_operands =
     max_program_operands + 8;  // with those that the op itself reads, and results
 
-// Instructions that another one runs: they stand together, before their owner. Operands of the owner that enter
-// unchanged are read where they are; what a loop carries has memory of its own, the same in all regions of the loop.
+// Instructions that another one runs. They stand together, before their owner: its entry, which is a switch or an
+// enter, then the regions, each with a switch, next_iteration or merge at its end, then the owner, a merge or an exit.
+// What enters unchanged is read where it is; what a loop carries lives in the memory of the loop's results.
 struct plan_region {
   int owner = -1;  // instruction
+  int entry = 0;   // instruction
   int first = 0;   // instructions, those of regions inside included
   int count = 0;
-  int results = 0;  // first of n_results operands
-  int n_results = 0;
-  int carried = 0;  // first of n_carried operands, one for each of the owner's first inputs; storage::none: not read
-  int n_carried = 0;
 };
 
 // The first thing that keeps a plan from being made, and the model's node it concerns.
@@ -169,12 +167,6 @@ struct plan_view {
   constexpr detail::slice<std::int64_t> attrs(const instruction& i) const { return {words.data + i.attrs, i.n_attrs}; }
   constexpr detail::slice<int> next(const instruction& i) const {
     return {successors.data + i.successors, i.n_successors};
-  }
-  constexpr detail::slice<operand> results(const plan_region& r) const {
-    return {operands.data + r.results, r.n_results};
-  }
-  constexpr detail::slice<operand> carried(const plan_region& r) const {
-    return {operands.data + r.carried, r.n_carried};
   }
   constexpr detail::slice<program_step> steps_of(const program& p) const { return {steps.data + p.steps, p.n_steps}; }
   // What the element-wise part of an instruction computes.

@@ -77,12 +77,8 @@ class plan_printer {
       const instruction& x = p_.instructions[i];
       if (x.region != region) continue;
       for (int k = x.first_region; k < x.first_region + x.n_regions; ++k) {
-        const plan_region& inner = p_.regions[k];
-        out_ += indent + "  region " + std::to_string(k);
-        if (inner.n_carried > 0) out_ += " carries " + list(p_.carried(inner));
-        out_ += ":\n";
+        out_ += indent + "  region " + std::to_string(k) + ":\n";
         print(k, indent + "    ");
-        out_ += indent + "    give " + list(p_.results(inner)) + '\n';
       }
       out_ += indent + line(i) + '\n';
     }

@@ -16,6 +16,7 @@
 #include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/fused.hpp>
 #include <flowgraph/plan/plan.hpp>
+#include "flow.hpp"
 #include "ndarray.hpp"
 #include "text.hpp"
 
@@ -54,7 +55,8 @@ class executable {
   // resolve(kernel_use) gives a bound_kernel; resolve.region(instruction), where it exists, a compiled region or null.
   // The plan and the graph's ops outlive this.
   template <class Resolve>
-  executable(const plan_view& plan, const graph_view& g, const Resolve& resolve) : plan_(plan) {
+  executable(const plan_view& plan, const graph_view& g, const Resolve& resolve) : plan_(plan),
+                                                                                   flows_(plan) {
     for (int i = 0; i < plan.instructions.size(); ++i) {
       code_.push_back(make_code(i, g, resolve));
     }
@@ -78,6 +80,7 @@ class executable {
   executable& operator=(const executable&) = delete;
 
   const plan_view& plan() const { return plan_; }
+  const flow_table& flows() const { return flows_; }
   const code& code_of(int i) const { return code_[static_cast<std::size_t>(i)]; }
   void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
   void* literal(int i) const { return literals_[static_cast<std::size_t>(i)].get(); }
@@ -167,6 +170,7 @@ class executable {
   }
 
   plan_view plan_;
+  flow_table flows_;
   std::vector<code> code_;
   std::vector<std::unique_ptr<const region_kernel>> regions_;
   std::vector<std::int64_t> constants_;  // one element each, whatever its type

@@ -26,6 +26,7 @@ class step_run {
  public:
   step_run(const executable& e, const graph_view& g, workspace& w, const step_company& c)
       : plan_(e.plan()),
+        flows_(e.flows()),
         graph_(g),
         workspace_(w),
         company_(c),
@@ -33,6 +34,7 @@ class step_run {
 
   void serially() {
     const int n = plan_.instructions.size();
+    if (flows_.any()) return follow(0, n);
     int i = 0;
     try {
       if (accompanied_)
@@ -48,14 +50,16 @@ class step_run {
     const int n = plan_.instructions.size();
     if (n == 0) return;
     crew_ = &crew;
-    unfinished_ = n;
+    int units = 0;
     for (int i = 0; i < n; ++i) {
+      units += plan_.instructions[i].region == 0;
       workspace_.pending[static_cast<std::size_t>(i)].store(plan_.instructions[i].predecessors,
                                                             std::memory_order_relaxed);
       workspace_.ready[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
     }
+    unfinished_ = units;
     for (int i = 0; i < n; ++i)
-      if (plan_.instructions[i].predecessors == 0) push(i);
+      if (plan_.instructions[i].predecessors == 0 && plan_.instructions[i].region == 0) push(i);
     crew.open(gang_, end_.load(std::memory_order_relaxed) - 1);
     while (unfinished_.load() > 0) {
       run_ready();
@@ -66,12 +70,74 @@ class step_run {
   }
 
  private:
-  void execute(int i) const {
+  // Instructions i to last - 1, as control flow leads.
+  void follow(int i, int last) {
     try {
-      if (accompanied_)
-        run_accompanied(i);
-      else
-        workspace_.call(i)();
+      while (i < last) {
+        const flow& f = flows_[i];
+        switch (f.is) {
+          case flow::kind::onward:
+            run(i++);
+            break;
+          case flow::kind::begin:
+            run(i++);
+            begin_loop(f.owner);
+            break;
+          case flow::kind::choose:
+            i = flows_.chosen(i, workspace_.call(i).args.in[0]);
+            break;
+          case flow::kind::test:
+            i = goes_on(i, f) ? i + 1 : f.to;
+            break;
+          case flow::kind::again:
+            run(i);
+            next_turn(f.owner);
+            i = f.to;
+            break;
+          case flow::kind::join:
+            run(i);
+            i = f.to;
+            break;
+        }
+      }
+    } catch (...) {
+      explain(i);
+    }
+  }
+  void run(int i) const {
+    if (accompanied_)
+      run_accompanied(i);
+    else
+      workspace_.call(i)();
+  }
+  void begin_loop(int owner) {
+    const int unit = flows_.unit_of(owner);
+    loop_turn& t = workspace_.turn_of(owner);
+    t = {0, workspace_.turn_in(unit)};
+    workspace_.set_turn(unit, mix(t.around, 1));
+  }
+  bool goes_on(int i, const flow& f) {
+    const loop_turn& t = workspace_.turn_of(f.owner);
+    if (t.turns != f.most_turns && *workspace_.call(i).args.in[0].as<const bool>()) return true;
+    workspace_.set_turn(flows_.unit_of(f.owner), t.around);
+    return false;
+  }
+  void next_turn(int owner) {
+    loop_turn& t = workspace_.turn_of(owner);
+    workspace_.set_turn(flows_.unit_of(owner), mix(t.around, static_cast<std::uint64_t>(++t.turns) + 1));
+  }
+  // All of a loop or a choice; what its entry copies has been copied.
+  void execute_unit(int owner) {
+    const int entry = flows_.entry_of(owner);
+    if (flows_[entry].is == flow::kind::choose) return follow(entry, owner);
+    begin_loop(owner);
+    follow(entry + 1, owner);
+  }
+
+  void execute(int i) {
+    if (plan_.instructions[i].n_regions > 0) return execute_unit(i);
+    try {
+      run(i);
     } catch (...) {
       explain(i);
     }
@@ -161,6 +227,7 @@ class step_run {
   }
 
   const plan_view& plan_;
+  const flow_table& flows_;
   const graph_view& graph_;
   workspace& workspace_;
   step_company company_;

@@ -41,6 +41,8 @@ class workspace {
         operands_(static_cast<std::size_t>(e.plan().operands.size())),
         fetches_(static_cast<std::size_t>(e.plan().fetches.size())),
         calls_(static_cast<std::size_t>(e.plan().instructions.size())),
+        contexts_(static_cast<std::size_t>(1 + e.flows().units())),
+        turns_(e.flows().any() ? calls_.size() : 0),
         pending(std::make_unique<std::atomic<int>[]>(calls_.size())),
         ready(std::make_unique<std::atomic<int>[]>(calls_.size())) {
     const plan_view& p = e.plan();
@@ -71,13 +73,22 @@ class workspace {
   }
   // For the instructions of the next step.
   void set_context(const kernel_context& c) {
-    context_ = update_context_ = c;
-    update_context_.interrupt = nullptr;  // a variable is never left half changed
+    for (unit_context& u : contexts_) {
+      u.reading = u.updating = c;
+      u.updating.interrupt = nullptr;  // a variable is never left half changed
+    }
+  }
+  // Of the loop that ends with instruction `owner`: how far it is. Of a unit: what that tells its kernels.
+  loop_turn& turn_of(int owner) { return turns_[static_cast<std::size_t>(owner)]; }
+  std::uint64_t turn_in(int unit) const { return contexts_[static_cast<std::size_t>(unit)].reading.turn; }
+  void set_turn(int unit, std::uint64_t turn) {
+    unit_context& u = contexts_[static_cast<std::size_t>(unit)];
+    u.reading.turn = u.updating.turn = turn;
   }
 
   const array_view* operand(int i) const { return operands_.data() + i; }
   const bound_call& call(int i) const { return calls_[static_cast<std::size_t>(i)]; }
-  const kernel_context& context() const { return context_; }
+  const kernel_context& context() const { return contexts_[0].reading; }
   std::size_t values() const { return values_.size(); }
   // The fetch that has the k-th value; operations have none.
   const array_view& value(std::size_t k) const { return fetches_[static_cast<std::size_t>(values_[k])]; }
@@ -107,6 +118,9 @@ class workspace {
     int slot;
     std::size_t bytes;
     aligned_buffer<std::byte> memory;
+  };
+  struct unit_context {
+    kernel_context reading, updating;
   };
   struct accesses {
     std::vector<variable_access> all;
@@ -155,7 +169,9 @@ class workspace {
     to.args.words = p.words.data + x.attrs;
     to.args.n_words = x.n_attrs;
     to.args.node = static_cast<std::uint64_t>(x.node);
-    to.args.context = x.op->is(trait::writes_operand) ? &update_context_ : &context_;
+    const unit_context& unit =
+        contexts_[static_cast<std::size_t>(executable_.flows().unit_of(static_cast<int>(&x - p.instructions.data)))];
+    to.args.context = x.op->is(trait::writes_operand) ? &unit.updating : &unit.reading;
   }
   // What is sent has memory of its own until it is received: the sender's may be reused at once.
   void connect(const instruction& x, kernel_args& args) {
@@ -310,13 +326,14 @@ class workspace {
   std::vector<array_view> fetches_;
   std::vector<int> values_;  // fetches that have one
   std::vector<bound_call> calls_;
-  std::vector<fed> in_slots_;  // feed: the slot
+  std::vector<unit_context> contexts_;  // of the step, then of each loop or choice that one thread runs
+  std::vector<loop_turn> turns_;        // by the last instruction of a loop
+  std::vector<fed> in_slots_;           // feed: the slot
   std::vector<fed> fed_;
   std::vector<gift> gifts_;
   std::vector<array_view> on_the_way_;  // between devices, by channel
   accesses of_call_, of_value_;
   std::vector<variable_access> of_step_;
-  kernel_context context_, update_context_;
   aligned_buffer<std::byte> memory_;
   std::int64_t capacity_ = 0;
   walk how_ = walk::alone;

@@ -1,6 +1,7 @@
 // Every kernel that the CPU has, and the list from which a dynamic_session's table is filled.
 #pragma once
 #include "concat.hpp"
+#include "control.hpp"
 #include "conv2d.hpp"
 #include "einsum.hpp"
 #include "elementwise.hpp"
@@ -41,7 +42,7 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 }  // namespace detail
 
 using all_kernels =
-    typename detail::joined<concat_kernels, conv2d_kernels, einsum_kernels, elementwise_kernels, embedding_kernels,
+    typename detail::joined<concat_kernels, control_kernels, conv2d_kernels, einsum_kernels, elementwise_kernels, embedding_kernels,
                             flow_kernels, gather_kernels, linalg_kernels, matmul_kernels, pool_kernels, random_kernels,
                             range_kernels, reduction_kernels, size_kernels, slice_kernels, softmax_kernels,
                             sort_kernels, sources_kernels, state_kernels, tile_kernels, transpose_kernels>::type;

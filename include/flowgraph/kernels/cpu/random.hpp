@@ -10,7 +10,11 @@ namespace flowgraph {
 
 namespace detail {
 
-inline random_stream stream_of(const kernel_args& k) { return {k.context->seed, k.node, k.context->step}; }
+// The numbers of a node, or of whoever else is named, in this turn of the loops around it.
+inline random_stream stream_of(const kernel_args& k, std::uint64_t node, std::uint64_t turn) {
+  return {k.context->seed, turn == 0 ? node : mix(turn, node), k.context->step};
+}
+inline random_stream stream_of(const kernel_args& k) { return stream_of(k, k.node, k.context->turn); }
 
 using real_types = type_list<float, double, half, bfloat16>;
 
@@ -89,7 +93,7 @@ struct cpu_kernel<ops::dropout> {
   static void run(const kernel_args& k) {
     using wide = detail::wide_t<T>;
     const auto a = k.attrs<ops::dropout::attrs>();
-    const random_stream stream(k.context->seed, static_cast<std::uint64_t>(a.stream), k.context->step);
+    const random_stream stream = detail::stream_of(k, static_cast<std::uint64_t>(a.stream), k.context->turn);
     const T* const x = k.in[0].as<const T>();
     T* const y = k.out[0].as<T>();
     const auto threshold = static_cast<std::uint64_t>((1 - a.rate) * 0x1p32);

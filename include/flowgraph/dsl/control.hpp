@@ -1,0 +1,254 @@
+// Control flow in the graph, checked like everything else:
+//
+//   auto y = fg::cond(x > 0.f, [&] { return x * 2.f; }, [&] { return -x; });
+//   auto [i, sum] = fg::while_loop([&](auto i, auto) { return i < n; },
+//                                  [&](auto i, auto sum) { return std::tuple(i + 1, sum + i); }, zero, zero);
+//
+// Branches and bodies are C++ functions. They are called once, while the graph is built; what they add to it runs when
+// a step comes there, operations included. They may use tensors from outside.
+//
+// Below them stand the five primitives that they are made of, for flow that functions don't fit.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <flowgraph/ops/control.hpp>
+#include "elementwise.hpp"
+
+namespace flowgraph {
+
+struct loop_options {
+  std::int64_t maximum_iterations = -1;  // negative: as many as the condition asks for
+};
+
+namespace detail {
+
+// What a branch or a body gives, as a tuple of tensors. Operations run anyway: nothing is left to say of them.
+template <any_tensor T>
+constexpr auto as_results(const T& t) {
+  return std::tuple<tensor_t<T>>(t);
+}
+constexpr std::tuple<> as_results(const operation&) { return {}; }
+template <class... T>
+constexpr auto as_results(const std::tuple<T...>& t) {
+  return std::apply([](const T&... each) { return std::tuple_cat(as_results(each)...); }, t);
+}
+
+template <class F, class... Arguments>
+constexpr auto results_of(const F& f, const Arguments&... arguments) {
+  if constexpr (std::is_void_v<decltype(f(arguments...))>) {
+    f(arguments...);
+    return std::tuple<>{};
+  } else {
+    return as_results(f(arguments...));
+  }
+}
+
+// Shows the first tensor that differs, or all where there are more of one than of the other.
+template <problem Why, class... A, class... B>
+constexpr auto mistake_of_types(std::type_identity<std::tuple<A...>>, std::type_identity<std::tuple<B...>>) {
+  if constexpr (sizeof...(A) != sizeof...(B)) {
+    mistake<Why, std::tuple<A...>, std::tuple<B...>>();
+  } else {
+    constexpr std::size_t first = [] {
+      const bool same[] = {std::is_same_v<A, B>...};
+      std::size_t i = 0;
+      while (same[i]) ++i;
+      return i;
+    }();
+    mistake<Why, std::tuple_element_t<first, std::tuple<A...>>, std::tuple_element_t<first, std::tuple<B...>>>();
+  }
+}
+
+// One tensor alone, several as a tuple, none as an operation.
+template <class... T>
+constexpr auto owner_results(graph_data& g, int id, std::type_identity<std::tuple<T...>>) {
+  if constexpr (sizeof...(T) == 0) {
+    return operation{&g, id};
+  } else if constexpr (sizeof...(T) == 1) {
+    return (T{&g, id}, ...);
+  } else {
+    int k = id + 1;
+    return std::tuple<T...>{T{&g, k++}...};
+  }
+}
+
+}  // namespace detail
+
+// A choice between branches: what is added to the graph now belongs to the branch behind those that have ended. Given
+// is the tuple of what those gave.
+template <int Branches, int Ended = 0, class Given = void>
+struct branching {
+  graph_data* graph = nullptr;
+  int choice = -1;
+  int first = -1;  // region
+};
+
+// Begins the branches: two for a boolean, as many as are said for a number.
+template <int Branches = 2, any_tensor T>
+constexpr auto switch_(const T& choice) {
+  constexpr dtype type = detail::dtype_of<element_t<T>>;
+  constexpr bool fits = rank_v<T> == 0 && (type == dtype::int32 || type == dtype::int64 ||
+                                           (type == dtype::boolean && Branches == 2));
+  if constexpr (!fits) detail::mistake<problem::branch_choice, tensor_t<T>>();
+  graph_data& g = *choice.graph;
+  const int first = g.reserve_regions(Branches);
+  g.enter_region(first);
+  return branching<Branches>{&g, choice.id, first};
+}
+
+// Ends a branch with what it gives; the next one begins. After the last one it gives the results: those of the branch
+// that a step takes. One tensor comes alone, several as a tuple, none as an operation.
+template <int Branches, int Ended, class Given, any_tensor... T>
+constexpr auto merge(const branching<Branches, Ended, Given>& b, const T&... results) {
+  using given = std::tuple<tensor_t<T>...>;
+  using all = std::conditional_t<Ended == 0, given, Given>;
+  graph_data& g = *b.graph;
+  if constexpr (!std::is_same_v<all, given>) {
+    detail::mistake_of_types<problem::branch_results>(std::type_identity<all>{}, std::type_identity<given>{});
+    return detail::owner_results(g, b.choice, std::type_identity<all>{});
+  } else {
+    const int ids[] = {results.id..., -1};
+    constexpr int n = static_cast<int>(sizeof...(T));
+    if (((results.graph != &g) || ...)) g.fail(problem::different_graphs, "cond");
+    g.close_region(ids, n);
+    if constexpr (Ended + 1 < Branches) {
+      g.enter_region(b.first + Ended + 1);
+      return branching<Branches, Ended + 1, all>{b.graph, b.choice, b.first};
+    } else {
+      const int id = g.append_owner(op_def_of<ops::cond>, ids, n, b.first, Branches, &b.choice, 1);
+      return detail::owner_results(g, id, std::type_identity<all>{});
+    }
+  }
+}
+
+// A loop in the making: first its condition is being built, behind switch_ its body. `values` are the loop's variables
+// there, as they are at the beginning of a turn.
+template <class... Variables>
+struct loop_frame {
+  graph_data* graph = nullptr;
+  std::array<int, sizeof...(Variables)> initial{};
+  int first = -1;  // region
+  loop_options options;
+  std::tuple<Variables...> values;
+};
+
+namespace detail {
+
+template <class... V>
+constexpr void take_turn(loop_frame<V...>& f, int region) {
+  graph_data& g = *f.graph;
+  g.enter_region(region);
+  int k = 0;
+  f.values = std::tuple<V...>{V{&g, g.append_argument(k++, shape_id(g, V::shape), dtype_of<typename V::element_type>)}...};
+}
+
+}  // namespace detail
+
+// Begins a loop; its variables begin as these tensors.
+template <any_tensor... T>
+  requires(sizeof...(T) > 0)
+constexpr auto enter(const loop_options& options, const T&... initial) {
+  graph_data& g = *std::get<0>(std::tie(initial...)).graph;
+  if (((initial.graph != &g) || ...)) g.fail(problem::different_graphs, "while_loop");
+  if (options.maximum_iterations < -1) g.fail(problem::parameter_range, "while_loop");
+  loop_frame<tensor_t<T>...> f{&g, {initial.id...}, g.reserve_regions(2), options, {}};
+  detail::take_turn(f, f.first);
+  return f;
+}
+template <any_tensor... T>
+  requires(sizeof...(T) > 0)
+constexpr auto enter(const T&... initial) {
+  return enter(loop_options{}, initial...);
+}
+
+// Ends the condition; the body begins.
+template <class... V, any_tensor P>
+constexpr auto switch_(loop_frame<V...>& f, const P& condition) {
+  if constexpr (rank_v<P> != 0 || !std::is_same_v<element_t<P>, bool>)
+    detail::mistake<problem::loop_condition, tensor_t<P>>();
+  f.graph->close_region(&condition.id, 1);
+  detail::take_turn(f, f.first + 1);
+}
+
+// Ends the body: what the variables will be in the next turn.
+template <class... V, any_tensor... T>
+constexpr auto next_iteration(loop_frame<V...>& f, const T&... next) {
+  if constexpr (!std::is_same_v<std::tuple<V...>, std::tuple<tensor_t<T>...>>) {
+    detail::mistake_of_types<problem::loop_variables>(std::type_identity<std::tuple<V...>>{},
+                                                      std::type_identity<std::tuple<tensor_t<T>...>>{});
+  } else {
+    const int ids[] = {next.id...};
+    if (((next.graph != f.graph) || ...)) f.graph->fail(problem::different_graphs, "while_loop");
+    f.graph->close_region(ids, static_cast<int>(sizeof...(T)));
+  }
+}
+
+// The variables as the loop leaves them: one tensor alone, several as a tuple.
+template <class... V>
+constexpr auto exit(const loop_frame<V...>& f) {
+  constexpr int n = static_cast<int>(sizeof...(V));
+  const auto words = detail::words_of(ops::while_loop::attrs{f.options.maximum_iterations});
+  const int id = f.graph->append_owner(op_def_of<ops::while_loop>, f.initial.data(), n, f.first, 2, f.initial.data(),
+                                       n, words.w, detail::attr_words<ops::while_loop::attrs>);
+  return detail::owner_results(*f.graph, id, std::type_identity<std::tuple<V...>>{});
+}
+
+namespace detail {
+
+template <class Begun, class Branch, class... Rest>
+constexpr auto end_branches(const Begun& b, const Branch& branch, const Rest&... rest) {
+  const auto next =
+      std::apply([&](const auto&... each) { return merge(b, each...); }, results_of(branch));
+  if constexpr (sizeof...(Rest) == 0)
+    return next;
+  else
+    return end_branches(next, rest...);
+}
+
+}  // namespace detail
+
+// What then() gives where the condition is true, otherwise what the other one gives. Only the branch that is taken
+// runs. Both give a tensor, a tuple of tensors, or operations and nothing else.
+template <any_tensor P, class Then, class Otherwise>
+constexpr auto cond(const P& condition, const Then& then, const Otherwise& otherwise) {
+  if constexpr (!std::is_same_v<element_t<P>, bool> || rank_v<P> != 0) {
+    detail::mistake<problem::branch_choice, tensor_t<P>>();
+    return detail::owner_results(*condition.graph, condition.id,
+                                 std::type_identity<decltype(detail::results_of(then))>{});
+  } else {
+    return detail::end_branches(switch_(condition), then, otherwise);
+  }
+}
+
+// The branch of this number: the first is 0, and a number that no branch has means the last.
+template <any_tensor I, class... Branches>
+  requires(sizeof...(Branches) > 0)
+constexpr auto switch_case(const I& index, const Branches&... branches) {
+  if constexpr (std::is_same_v<element_t<I>, bool>) detail::mistake<problem::branch_choice, tensor_t<I>>();
+  return detail::end_branches(switch_<static_cast<int>(sizeof...(Branches))>(index), branches...);
+}
+
+// As long as condition(variables...) gives true, body(variables...) gives their next values: a tensor, or a tuple.
+// Variables keep their element types and extents. The result is what they are at the end.
+template <class Condition, class Body, any_tensor... T>
+  requires(sizeof...(T) > 0)
+constexpr auto while_loop(const loop_options& options, const Condition& condition, const Body& body,
+                          const T&... initial) {
+  auto f = enter(options, initial...);
+  switch_(f, std::apply([&](const auto&... v) { return condition(v...); }, f.values));
+  std::apply([&](const auto&... next) { next_iteration(f, next...); },
+             std::apply([&](const auto&... v) { return detail::results_of(body, v...); }, f.values));
+  return exit(f);
+}
+template <class Condition, class Body, any_tensor... T>
+  requires(sizeof...(T) > 0)
+constexpr auto while_loop(const Condition& condition, const Body& body, const T&... initial) {
+  return while_loop(loop_options{}, condition, body, initial...);
+}
+
+}  // namespace flowgraph
