@@ -28,6 +28,7 @@
 #include <flowgraph/dsl/normalization.hpp>
 #include <flowgraph/dsl/optimizers.hpp>
 #include <flowgraph/dsl/pooling.hpp>
+#include <flowgraph/dsl/queue.hpp>
 #include <flowgraph/dsl/random.hpp>
 #include <flowgraph/dsl/reduction.hpp>
 #include <flowgraph/dsl/reshape.hpp>
@@ -36,3 +37,4 @@
 #include <flowgraph/dsl/sort.hpp>
 #include <flowgraph/dsl/state.hpp>
 #include <flowgraph/dsl/static_plan.hpp>
+#include <flowgraph/dsl/synchronize.hpp>

@@ -101,7 +101,7 @@ class runner {
         g.view(), {{fetches.data(), static_cast<int>(fetches.size())}, {feeds.data(), static_cast<int>(feeds.size())}},
         fgd::local_device_list);
     if (plan_.fault.why != problem::none) throw std::runtime_error(std::string(sentence(plan_.fault.why)));
-    engine_.add_variables(g.view());
+    engine_.add_state(g.view());
     step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g.view(), &fgd::find_kernel<>);
   }
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) {

@@ -80,12 +80,22 @@ class plan_error : public error {
 class execution_error : public error {
   using error::error;
 };
-// The step was stopped from outside, by its std::stop_token.
+// The step was stopped from outside: by its std::stop_token, by its session that ended, or by whoever closed the queue
+// that it waited for room in.
 class cancelled_error : public error {
   using error::error;
 };
 // The step was not done by its deadline.
 class deadline_error : public error {
+  using error::error;
+};
+// A queue was closed before something was put into it.
+class closed_error : public error {
+  using error::error;
+};
+// There is nothing left and nothing more will come: of a queue that was closed, of a counter at its limit. A training
+// loop that reads to the end catches this one.
+class end_of_input : public error {
   using error::error;
 };
 

@@ -104,8 +104,24 @@
   X(no_such_kernels, "the program was built without the kernels that were asked for") \
   X(cancelled, "the step was stopped before it was done") \
   X(deadline_passed, "the step was not done by its deadline") \
+  X(session_ended, "the session ended before the step was done") \
   X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have") \
+  /* queues and other things that steps wait for */ \
+  X(end_of_input, "there is nothing left, and nothing more will come") \
+  X(queue_closed, "enqueue: the queue must not be closed") \
+  X(enqueue_cancelled, "enqueue: the queue was closed while this waited for room") \
+  X(queue_extents, "the elements of a queue must have extents that are numbers: they outlive the feeds that bind names") \
+  X(queue_components, "a queue has 1 to 7 components, and each element has a tensor for every one of them") \
+  X(queue_element, "enqueue: a value must have the element type and extents of the queue's component") \
+  X(queue_batch, "enqueue_many: a value must have the queue's component behind a first extent, the same for all of them") \
+  X(queue_capacity, "a queue's capacity must be at least 1, and its min_after_dequeue from 0 to below that") \
+  X(dequeue_count, "dequeue_many and dequeue_up_to need a number of at least 1, or a named extent") \
+  X(not_a_resource, "the model has no queue, mutex or barrier of this kind and name") \
+  X(resource_differs, "a queue, mutex or barrier of this name exists with another kind, capacity or element type") \
+  X(mutex_held, "acquire: this step holds the mutex already") \
+  X(mutex_not_held, "release: this step must hold the mutex") \
+  X(barrier_parties, "a barrier needs at least 1 party") \
   /* files */ \
   X(file_access, "the file must be there and readable, or its directory writable") \
   X(file_malformed, "the file must be whole and of the format that it is read as") \

@@ -75,6 +75,8 @@ class inference {
   constexpr A attrs() const {
     return detail::attrs_from_words<A>(words_);
   }
+  // The same as they are in the graph, for an op that has as many as it needs.
+  constexpr const std::int64_t* words() const { return words_; }
 
   // What the caller asked the result to be: the shape of a placeholder or reshape, the type of a cast.
   constexpr const extents& declared() const { return declared_; }

@@ -38,9 +38,10 @@ enum class trait : std::uint32_t {
   has_flops = 32768,
   has_function = 65536,  // element-wise by one scalar function
   // How an op may share an instruction with the element-wise nodes beside it.
-  finishes = 131072,      // its kernels go on with its result, part by part: kernel_args::finish
-  absorbs = 262144,       // its kernels read the last operand once, in parts that may be computed just then
-  reads_extents = 524288  // and no elements: its operand need not be there
+  finishes = 131072,       // its kernels go on with its result, part by part: kernel_args::finish
+  absorbs = 262144,        // its kernels read the last operand once, in parts that may be computed just then
+  reads_extents = 524288,  // and no elements: its operand need not be there
+  waits = 1048576          // a resource of the session runs it, when its turn comes: queues, mutexes, barriers
 };
 
 constexpr trait operator|(trait a, trait b) {

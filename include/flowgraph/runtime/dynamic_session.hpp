@@ -64,7 +64,7 @@ class dynamic_session {
   explicit dynamic_session(graph& g, const session_options& options = {}) : dynamic_session(g.data(), options) {}
   explicit dynamic_session(graph_data& g, const session_options& options = {})
       : parts_(std::make_unique<parts>(g, options)) {
-    engine().add_variables(view());
+    engine().add_state(view());
     for (const std::string& d : options.devices) {
       const device_name name = parse_device(d);
       if (!name.ok || name.kind != "cpu")
@@ -136,19 +136,19 @@ class dynamic_session {
   template <any_variable V>
   auto get(const V& variable) {
     using array = typename detail::shaped<ndarray, element_t<V>, tensor_t<V>>::type;
-    engine().add_variables(view());
+    engine().add_state(view());
     return engine().read(check_handle(variable), detail::copy_variable<array>);
   }
   template <any_variable V, feedable D>
   void set(const V& variable, const D& data) {
     const auto checked = feed(variable, data);
-    engine().add_variables(view());
+    engine().add_state(view());
     engine().write(check_handle(variable),
                    [&](detail::variable_state& v) { detail::assign_variable(view(), v, checked.data); });
   }
   // All variables begin again, with this seed.
   void initialize(std::uint64_t seed) {
-    engine().add_variables(view());
+    engine().add_state(view());
     engine().initialize(view(), seed);
   }
 
@@ -245,7 +245,7 @@ class dynamic_session {
     made->plan = passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())},
                               engine().options().passes);
     if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
-    engine().add_variables(g);
+    engine().add_state(g);
     made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);
     return made;
   }

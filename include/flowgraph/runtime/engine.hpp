@@ -34,7 +34,10 @@ class workspace_lease {
   workspace_lease(workspace_pool& pool, workspace& w) : pool_(pool), workspace_(w) {}
   workspace_lease(const workspace_lease&) = delete;
   workspace_lease& operator=(const workspace_lease&) = delete;
-  ~workspace_lease() { pool_.give(workspace_); }
+  ~workspace_lease() {
+    workspace_.leave();
+    pool_.give(workspace_);
+  }
   workspace& operator*() const { return workspace_; }
   workspace* operator->() const { return &workspace_; }
 
@@ -55,6 +58,7 @@ class engine {
   explicit engine(const session_options& o)
       : options_(o),
         provider_(choose_provider(o.kernels)),
+        resources_(o.resources),
         seed_(o.seed),
         recorder_(o.profile) {
     if (o.threads < 1)
@@ -65,7 +69,11 @@ class engine {
 
   const session_options& options() const { return options_; }
 
-  void add_variables(const graph_view& g) { variables_.add_new(g, seed_); }
+  // What the graph declares and the session has not: a graph may grow between steps.
+  void add_state(const graph_view& g) {
+    variables_.add_new(g, seed_);
+    resources_.add_new(g, seed_);
+  }
   void initialize(const graph_view& g, std::uint64_t seed) {
     write_all(random_position{seed, 0},
               [&](std::span<const variable_access> all) { variable_store::begin_again(g, all, seed); });
@@ -76,18 +84,9 @@ class engine {
   template <class Collect>
   auto run(prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l,
            const Collect& collect) {
-    const workspace_lease w(s.workspaces, take_workspace(s));
-    w->bind(g, feeds);
-    std::optional<step_limits> within;
-    if (l != nullptr) within.emplace(*l);
-    if (options_.updates == update_policy::consistent) {
-      const variable_hold hold(variables_.room, w->used(), within ? &*within : nullptr);
-      execute(s.program, g, *w, {nullptr, within ? &*within : nullptr, nullptr});
-      return collect(values_of(*w, nullptr));
-    }
-    waiting_room* room = options_.updates == update_policy::overlapping ? &variables_.room : nullptr;
-    execute(s.program, g, *w, {room, within ? &*within : nullptr, nullptr});
-    return collect(values_of(*w, room));
+    flight f(*this, s, g, feeds, l);
+    while (!f.go_on(f.may_wait() ? &thread_waiter::mine() : nullptr)) f.wait_here();
+    return collect(f.values());
   }
 
   // How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
@@ -130,6 +129,68 @@ class engine {
     waiting_room* room_;
   };
 
+  // One step, from its feeds until its values have been read.
+  class flight {
+   public:
+    // Throws feed_error. The graph's view, the feeds and the limits outlive it.
+    flight(engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
+        : engine_(e),
+          graph_(g),
+          plan_(s.program.plan()),
+          workspace_(s.workspaces, e.take_workspace(s)),
+          room_(e.options_.updates == update_policy::overlapping ? &e.variables_.room : nullptr),
+          hold_(e.variables_.room, e.options_.updates == update_policy::consistent ? workspace_->used() : nothing_held,
+                std::defer_lock) {
+      workspace_->bind(g, feeds);
+      if (l != nullptr) within_.emplace(*l);
+      if (e.recorder_.wanted()) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
+      run_.emplace(s.program, g, *workspace_,
+                   step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_});
+    }
+
+    bool may_wait() const { return workspace_->next_attempt(0) < plan_.instructions.size(); }
+    // False: it has to wait for another step, which calls w->wake(); then it is called again.
+    bool go_on(waiter* w) {
+      if (!started_) start();
+      const bool done = run_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
+      if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, engine_.provider_, times_, begin_);
+      return done;
+    }
+    // On the calling thread, whose waiter it has.
+    void wait_here() {
+      try {
+        thread_waiter::mine().wait_for(run_->awaited(), within());
+      } catch (...) {
+        run_->interrupt(std::current_exception());
+      }
+    }
+    step_run& step() { return *run_; }
+    const step_limits* within() const { return within_ ? &*within_ : nullptr; }
+    values_of values() const { return {*workspace_, room_}; }
+
+   private:
+    static constexpr std::span<const variable_access> nothing_held{};
+
+    void start() {
+      hold_.take(within());
+      engine_.set_context(*workspace_, within());
+      started_ = true;
+      if (!times_.empty()) begin_ = timing::clock::now();
+    }
+
+    engine& engine_;
+    const graph_view& graph_;
+    const plan_view& plan_;
+    const workspace_lease workspace_;
+    waiting_room* room_;
+    variable_hold hold_;
+    std::optional<step_limits> within_;
+    std::vector<timing> times_;  // one for each instruction, where they are taken
+    timing::clock::time_point begin_;
+    std::optional<step_run> run_;
+    bool started_ = false;
+  };
+
   // f(variable_state) while nobody changes it.
   template <class F>
   auto read(int node, const F& f) {
@@ -165,7 +226,8 @@ class engine {
 
  private:
   workspace& take_workspace(prepared_step& s) {
-    return s.workspaces.take([&] { return std::make_unique<workspace>(s.program, variables_, provider_, options_); });
+    return s.workspaces.take(
+        [&] { return std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_); });
   }
 
   template <class F>
@@ -174,26 +236,9 @@ class engine {
     return f(*a.variable);
   }
 
-  void execute(const executable& e, const graph_view& g, workspace& w, step_company c) {
-    const walk how = w.how();
+  void set_context(workspace& w, const step_limits* within) {
     w.set_context({seed_.load(std::memory_order_relaxed), steps_.fetch_add(1, std::memory_order_relaxed),
-                   how == walk::alone ? nullptr : &helpers(), c.within});
-    if (recorder_.wanted()) return execute_timed(e, g, w, c);
-    execute_as(how, step_run(e, g, w, c));
-  }
-  void execute_as(walk how, step_run&& step) {
-    if (how == walk::ready)
-      step.on(*helpers_);
-    else
-      step.serially();
-  }
-
-  void execute_timed(const executable& e, const graph_view& g, workspace& w, step_company c) {
-    std::vector<timing> times(static_cast<std::size_t>(e.plan().instructions.size()));
-    c.times = times.data();
-    const timing::clock::time_point begin = timing::clock::now();
-    execute_as(w.how(), step_run(e, g, w, c));
-    recorder_.add(e.plan(), g, w, provider_, times, begin);
+                   w.how() == walk::alone ? nullptr : &helpers(), within});
   }
 
   workers& helpers() {
@@ -213,6 +258,7 @@ class engine {
   session_options options_;
   const kernel_provider* provider_;  // null: the library's own kernels alone
   variable_store variables_;
+  resource_store resources_;
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_{0};
   std::once_flag helpers_made_;

@@ -108,7 +108,8 @@ class executable {
       if (plan_.programs[x.program].role == program_role::all) return {&run_region, region};
       return {find(resolve, use_of(plan_, x), *x.op, g, x.node).kernel, region};
     }
-    if (carries(x))  // between devices that share their memory
+    if (x.op->is(trait::waits)) return {};  // a resource does it
+    if (carries(x))                         // between devices that share their memory
       return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, nullptr};
     if (const region_kernel* region = compiled_region_of(i, resolve)) return {&run_region, region};
     const bound_kernel k = find(resolve, use_of(plan_, x), *x.op, g, x.node);

@@ -18,7 +18,8 @@ namespace flowgraph::detail {
 struct step_company {
   waiting_room* room = nullptr;  // instructions lock the variables they use; null: the step has them, or nobody locks
   const step_limits* within = nullptr;
-  timing* times = nullptr;  // one for each instruction
+  timing* times = nullptr;        // one for each instruction
+  variable_hold* held = nullptr;  // the variables that the step has; it lets them go while it waits for another step
 };
 
 // One step on its way.
@@ -32,46 +33,107 @@ class step_run {
         company_(c),
         accompanied_(c.room != nullptr || c.within != nullptr || c.times != nullptr) {}
 
-  void serially() {
-    const int n = plan_.instructions.size();
-    if (flows_.any()) return follow(0, n);
-    int i = 0;
+  // Runs the step. crew: for one that runs by readiness, else null. False: it has to wait for another step, and who
+  // calls w->wake() lets it go on here. No instruction runs meanwhile, and all before it in the plan are done.
+  bool go_on(pool_workers* crew, waiter* w) {
+    if (waiting_) end_wait();
+    for (;;) {
+      if (crew == nullptr)
+        at_ = serially(at_);
+      else
+        at_ = on(*crew, at_);
+      if (at_ == plan_.instructions.size()) return true;
+      if (!try_attempt(*w)) return false;
+    }
+  }
+  // What it waits for, while it does.
+  attempt& awaited() const { return *workspace_.attempt_of(at_); }
+  // The attempt was cancelled: the step ends with this when it goes on.
+  void interrupt(std::exception_ptr why) { interrupted_ = std::move(why); }
+
+ private:
+  // The instruction at_. False: it has to wait.
+  bool try_attempt(waiter& w) {
+    try {
+      if (company_.within != nullptr) company_.within->check();
+      begin_time(at_);
+      if (company_.room == nullptr) {
+        waiting_ = !awaited().begin(workspace_.call(at_).args, w);
+      } else {
+        const variable_hold hold(*company_.room, workspace_.used_by(at_), company_.within);
+        waiting_ = !awaited().begin(workspace_.call(at_).args, w);
+      }
+      if (!waiting_) finish_attempt();
+    } catch (...) {
+      explain(at_);
+    }
+    if (waiting_ && company_.held != nullptr) company_.held->release();
+    return !waiting_;
+  }
+  void end_wait() {
+    waiting_ = false;
+    try {
+      if (interrupted_) std::rethrow_exception(interrupted_);
+      if (company_.held != nullptr) company_.held->take(company_.within);
+      finish_attempt();
+    } catch (...) {
+      explain(at_);
+    }
+  }
+  void finish_attempt() {
+    awaited().finish(workspace_.call(at_).args);
+    end_time(at_);
+    for (const int s : plan_.next(plan_.instructions[at_]))
+      workspace_.pending[static_cast<std::size_t>(s)].fetch_sub(1, std::memory_order_relaxed);
+    ++at_;
+  }
+
+  // From instruction i to the end, or to one that may have to wait.
+  int serially(int i) {
+    if (flows_.any()) return follow(i, plan_.instructions.size());
+    const int last = workspace_.next_attempt(i);
     try {
       if (accompanied_)
-        for (; i < n; ++i) run_accompanied(i);
+        for (; i < last; ++i) run_accompanied(i);
       else
-        for (; i < n; ++i) workspace_.call(i)();
+        for (; i < last; ++i) workspace_.call(i)();
     } catch (...) {
       explain(i);
     }
+    return last;
   }
 
-  void on(pool_workers& crew) {
-    const int n = plan_.instructions.size();
-    if (n == 0) return;
+  // The same by readiness. Waiting is no part of a loop or a choice: such a step runs serially.
+  int on(pool_workers& crew, int first) {
+    const int last = workspace_.next_attempt(first);
+    if (first == 0)
+      for (int i = 0; i < plan_.instructions.size(); ++i) {
+        workspace_.pending[static_cast<std::size_t>(i)].store(plan_.instructions[i].predecessors,
+                                                              std::memory_order_relaxed);
+        workspace_.ready[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
+      }
+    if (first == last) return last;
     crew_ = &crew;
     int units = 0;
-    for (int i = 0; i < n; ++i) {
-      units += plan_.instructions[i].region == 0;
-      workspace_.pending[static_cast<std::size_t>(i)].store(plan_.instructions[i].predecessors,
-                                                            std::memory_order_relaxed);
-      workspace_.ready[static_cast<std::size_t>(i)].store(-1, std::memory_order_relaxed);
+    last_ = last;
+    for (int i = first; i < last; ++i) {
+      if (plan_.instructions[i].region != 0) continue;
+      ++units;
+      if (workspace_.pending[static_cast<std::size_t>(i)].load(std::memory_order_relaxed) == 0) push(i);
     }
     unfinished_ = units;
-    for (int i = 0; i < n; ++i)
-      if (plan_.instructions[i].predecessors == 0 && plan_.instructions[i].region == 0) push(i);
-    crew.open(gang_, end_.load(std::memory_order_relaxed) - 1);
+    crew.open(gang_, end_.load(std::memory_order_relaxed) - first_.load(std::memory_order_relaxed) - 1);
     while (unfinished_.load() > 0) {
       run_ready();
       crew.idle([this] { return unfinished_.load() == 0 || first_.load() < end_.load(); });
     }
     crew.close(gang_);
     if (failure_) std::rethrow_exception(failure_);
+    return last;
   }
 
- private:
-  // Instructions i to last - 1, as control flow leads.
-  void follow(int i, int last) {
+  // Instructions i to last - 1, as control flow leads, or to one that may have to wait.
+  int follow(int i, int last) {
     try {
       while (i < last) {
         const flow& f = flows_[i];
@@ -98,11 +160,14 @@ class step_run {
             run(i);
             i = f.to;
             break;
+          case flow::kind::wait:
+            return i;
         }
       }
     } catch (...) {
       explain(i);
     }
+    return last;
   }
   void run(int i) const {
     if (accompanied_)
@@ -129,7 +194,7 @@ class step_run {
   // All of a loop or a choice; what its entry copies has been copied.
   void execute_unit(int owner) {
     const int entry = flows_.entry_of(owner);
-    if (flows_[entry].is == flow::kind::choose) return follow(entry, owner);
+    if (flows_[entry].is == flow::kind::choose) return void(follow(entry, owner));
     begin_loop(owner);
     follow(entry + 1, owner);
   }
@@ -149,12 +214,17 @@ class step_run {
     run_timed(i);
   }
   void run_timed(int i) const {
-    if (company_.times == nullptr) return workspace_.call(i)();
-    timing& t = company_.times[i];
-    t.thread = std::this_thread::get_id();
-    t.begin = timing::clock::now();
+    begin_time(i);
     workspace_.call(i)();
-    t.end = timing::clock::now();
+    end_time(i);
+  }
+  void begin_time(int i) const {
+    if (company_.times == nullptr) return;
+    company_.times[i].thread = std::this_thread::get_id();
+    company_.times[i].begin = timing::clock::now();
+  }
+  void end_time(int i) const {
+    if (company_.times != nullptr) company_.times[i].end = timing::clock::now();
   }
 
   // Says which node failed, on what, and which line of the user's made it.
@@ -170,6 +240,10 @@ class step_run {
       throw cancelled_error(e.why(), message + e.what());
     } catch (const deadline_error& e) {
       throw deadline_error(e.why(), message + e.what());
+    } catch (const closed_error& e) {
+      throw closed_error(e.why(), message + e.what());
+    } catch (const end_of_input& e) {
+      throw end_of_input(e.why(), message + e.what());
     } catch (const error& e) {
       std::throw_with_nested(execution_error(e.why(), message + e.what()));
     } catch (const std::exception& e) {
@@ -216,6 +290,7 @@ class step_run {
     for (const int s : plan_.next(plan_.instructions[i])) {
       // What a predecessor wrote is seen by who counts it down to 0.
       if (workspace_.pending[static_cast<std::size_t>(s)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (s >= last_) continue;  // behind an instruction that may wait
       if (next >= 0) {
         push(next);
         crew_->invite(gang_, 1);
@@ -232,7 +307,11 @@ class step_run {
   workspace& workspace_;
   step_company company_;
   bool accompanied_;
+  int at_ = 0;            // the next instruction, while none runs
+  bool waiting_ = false;  // for another step, at this instruction
+  std::exception_ptr interrupted_;
   pool_workers* crew_ = nullptr;
+  int last_ = 0;  // how far instructions may run by readiness
   pool_workers::gang gang_{[](void* step) { static_cast<step_run*>(step)->run_ready(); }, this};
   std::atomic<int> first_{0}, end_{0};
   std::atomic<int> unfinished_{0};

@@ -16,7 +16,8 @@ struct flow {
     choose,  // one of several regions
     test,    // a loop's body, which comes next, or its end
     again,   // a loop's condition
-    join     // the end of all branches
+    join,    // the end of all branches
+    wait     // the next instruction, when a resource has done this one
   };
   kind is = kind::onward;
   int to = 0;     // instruction
@@ -35,6 +36,8 @@ class flow_table {
     units_.resize(n);
     for (int r = 1; r < p.regions.size(); ++r)
       if (p.regions[r].owner >= 0) describe(r);
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (p.instructions[i].op->is(trait::waits)) at(i).is = flow::kind::wait;
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].n_regions > 0 && p.instructions[i].region == 0) {
         ++count_;

@@ -36,6 +36,13 @@ class step_limits final : public interruption {
       throw deadline_error(problem::deadline_passed, sentence(problem::deadline_passed));
   }
 
+  // For who has waited until check() would throw.
+  [[noreturn]] void give_up() const {
+    check();
+    throw cancelled_error(problem::cancelled, sentence(problem::cancelled));
+  }
+  const limits& all() const { return limits_; }
+
   // Waits until ready() or until check() would throw.
   template <class Ready>
   void wait(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock, const Ready& ready) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,8 @@ class ThreadPoolInterface;
 }
 
 namespace flowgraph {
+
+class resources;
 
 // How the instructions of one step use several threads.
 enum class inter_op_policy {
@@ -47,6 +50,8 @@ struct session_options {
   // Of a dynamic_session: what it may place nodes on, such as {"/cpu:0", "/cpu:1"}. The first one takes what has no
   // constraint. CPU devices share the threads. Empty: one CPU.
   std::vector<std::string> devices = {};
+  // Queues, mutexes and barriers that the session shares with others that were given the same. Null: it has its own.
+  std::shared_ptr<flowgraph::resources> resources = nullptr;
   // Threads that the application has already, as a pool of Eigen's or as anything that runs a task on another thread.
   // Either outlives the session and runs every task that it took. Then the session makes no threads of its own.
   Eigen::ThreadPoolInterface* pool = nullptr;

@@ -130,7 +130,7 @@ template <const auto& Model>
 class session {
  public:
   explicit session(const session_options& options = {}) : parts_(std::make_unique<parts>(options)) {
-    parts_->engine.add_variables(Model.view());
+    parts_->engine.add_state(Model.view());
   }
 
   // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));

@@ -9,10 +9,10 @@ struct session_access {
   static graph_view graph_of(const Session& s) {
     return s.view();
   }
-  // With every variable that the graph has by now.
+  // With everything that the graph declares by now.
   template <class Session>
   static engine& engine_of(Session& s) {
-    s.parts_->engine.add_variables(s.view());
+    s.parts_->engine.add_state(s.view());
     return s.parts_->engine;
   }
 };

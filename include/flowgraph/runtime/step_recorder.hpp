@@ -37,6 +37,7 @@ inline std::string shapes_text(const instruction& x, const array_view* operands)
 
 // The kernel that computes an instruction of a workspace is the library's own or the provider's.
 inline std::string_view provider_of(const workspace& w, int i, const kernel_provider* provider) {
+  if (w.attempt_of(i) != nullptr) return "a resource";
   return w.call(i).prepared != nullptr ? provider->name : "flowgraph";
 }
 

@@ -42,29 +42,40 @@ class variable_hold {
   // all: each variable once, in the order of nodes. Throws when the limits say so.
   variable_hold(waiting_room& room, std::span<const variable_access> all, const step_limits* within = nullptr)
       : room_(room),
+        all_(all),
         held_(all.first(0)) {
-    try {
-      for (; held_.size() < all.size(); held_ = all.first(held_.size() + 1))
-        all[held_.size()].variable->lock.lock(room, all[held_.size()].writes, within);
-    } catch (...) {
-      release();
-      throw;
-    }
+    take(within);
   }
+  // Takes nothing yet.
+  variable_hold(waiting_room& room, std::span<const variable_access> all, std::defer_lock_t)
+      : room_(room),
+        all_(all),
+        held_(all.first(0)) {}
   variable_hold(const variable_hold&) = delete;
   variable_hold& operator=(const variable_hold&) = delete;
   ~variable_hold() { release(); }
 
- private:
+  // A step that waits for another one lets its variables go, and takes them again.
   void release() {
     for (const variable_access& a : held_) {
       if (a.writes) ++a.variable->version;
       a.variable->lock.unlock(room_, a.writes);
     }
+    held_ = all_.first(0);
+  }
+  void take(const step_limits* within) {
+    try {
+      for (; held_.size() < all_.size(); held_ = all_.first(held_.size() + 1))
+        all_[held_.size()].variable->lock.lock(room_, all_[held_.size()].writes, within);
+    } catch (...) {
+      release();
+      throw;
+    }
   }
 
+ private:
   waiting_room& room_;
-  std::span<const variable_access> held_;
+  std::span<const variable_access> all_, held_;
 };
 
 class variable_store {

@@ -13,6 +13,7 @@
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/kernels/region.hpp>
 #include "bind_feeds.hpp"
+#include "resources.hpp"
 #include "variables.hpp"
 #include "work.hpp"
 
@@ -33,7 +34,8 @@ struct bound_call {
 
 class workspace {
  public:
-  workspace(const executable& e, variable_store& variables, const kernel_provider* provider, const session_options& o)
+  workspace(const executable& e, variable_store& variables, resource_store& resources, const kernel_provider* provider,
+            const session_options& o)
       : executable_(e),
         provider_(provider),
         options_(o),
@@ -55,6 +57,9 @@ class workspace {
     for (int i = 0; i < p.instructions.size(); ++i) prepare(p.instructions[i], calls_[static_cast<std::size_t>(i)]);
     for (int i = 0; i < p.instructions.size(); ++i)
       if (carries(p.instructions[i])) connect(p.instructions[i], calls_[static_cast<std::size_t>(i)].args);
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (p.instructions[i].op->is(trait::waits))
+        attempts_.push_back({i, resources.make_attempt(p, p.instructions[i], this)});
     find_accesses(variables);
   }
   workspace(const workspace&) = delete;
@@ -106,6 +111,22 @@ class workspace {
   std::span<const variable_access> used_by_value(std::size_t k) const { return within(of_value_, k); }
   std::span<const variable_access> used() const { return of_step_; }
 
+  // The first instruction from i on that may have to wait, or how many there are.
+  int next_attempt(int i) const {
+    for (const auto& a : attempts_)
+      if (a.instruction >= i) return a.instruction;
+    return executable_.plan().instructions.size();
+  }
+  attempt* attempt_of(int i) const {
+    for (const auto& a : attempts_)
+      if (a.instruction == i) return a.what.get();
+    return nullptr;
+  }
+  // The step is over.
+  void leave() {
+    for (const auto& a : attempts_) a.what->leave();
+  }
+
  private:
   struct fed {
     array_view* view;
@@ -121,6 +142,10 @@ class workspace {
   };
   struct unit_context {
     kernel_context reading, updating;
+  };
+  struct awaited {
+    int instruction;
+    std::unique_ptr<attempt> what;
   };
   struct accesses {
     std::vector<variable_access> all;
@@ -271,6 +296,8 @@ class workspace {
       next += aligned_bytes(v);
     }
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
+    for (const awaited& a : attempts_)
+      if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
     if (provider_ == nullptr) return;
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
@@ -334,6 +361,7 @@ class workspace {
   std::vector<array_view> on_the_way_;  // between devices, by channel
   accesses of_call_, of_value_;
   std::vector<variable_access> of_step_;
+  std::vector<awaited> attempts_;  // in the order of the plan
   aligned_buffer<std::byte> memory_;
   std::int64_t capacity_ = 0;
   walk how_ = walk::alone;

@@ -3,6 +3,7 @@
 #include "concat.hpp"
 #include "control.hpp"
 #include "conv2d.hpp"
+#include "count_up_to.hpp"
 #include "einsum.hpp"
 #include "elementwise.hpp"
 #include "embedding.hpp"
@@ -42,9 +43,10 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 }  // namespace detail
 
 using all_kernels =
-    typename detail::joined<concat_kernels, control_kernels, conv2d_kernels, einsum_kernels, elementwise_kernels, embedding_kernels,
-                            flow_kernels, gather_kernels, linalg_kernels, matmul_kernels, pool_kernels, random_kernels,
-                            range_kernels, reduction_kernels, size_kernels, slice_kernels, softmax_kernels,
-                            sort_kernels, sources_kernels, state_kernels, tile_kernels, transpose_kernels>::type;
+    typename detail::joined<concat_kernels, control_kernels, conv2d_kernels, count_up_to_kernels, einsum_kernels,
+                            elementwise_kernels, embedding_kernels, flow_kernels, gather_kernels, linalg_kernels,
+                            matmul_kernels, pool_kernels, random_kernels, range_kernels, reduction_kernels,
+                            size_kernels, slice_kernels, softmax_kernels, sort_kernels, sources_kernels, state_kernels,
+                            tile_kernels, transpose_kernels>::type;
 
 }  // namespace flowgraph
