@@ -2,5 +2,6 @@
 // nlohmann/json.
 #pragma once
 #include <flowgraph/io/checkpoint.hpp>
+#include <flowgraph/io/checkpoint_ops.hpp>
 #include <flowgraph/io/checkpoint_series.hpp>
 #include <flowgraph/io/safetensors.hpp>
