@@ -84,7 +84,7 @@ TEST_CASE("save_npz: archives beyond 4 GB have fields of 64 bits") {
   const std::vector<std::int64_t> y{4, 5};
   std::vector<fg::detail::zip_content> all;
   const auto add = [&](const std::string& name, const auto& array) {
-    all.push_back({name + ".npy", fg::detail::npy_head(array.data), fg::detail::bytes_of(array.data)});
+    all.push_back({name + ".npy", fg::detail::npy_head(array.data), fg::detail::data_bytes(array.data)});
   };
   const fg::detail::lent<std::vector<float>> a(x);
   const fg::detail::lent<std::vector<std::int64_t>> b(y);

@@ -34,7 +34,7 @@ inline std::string take_text(const std::int64_t*& words) {
   return s;
 }
 
-inline std::span<const std::byte> bytes_of(const array_view& a) {
+inline std::span<const std::byte> data_bytes(const array_view& a) {
   return {static_cast<const std::byte*>(a.data), static_cast<std::size_t>(a.size() * size_of(a.type))};
 }
 
@@ -61,7 +61,7 @@ struct save_tensors : op<save_tensors, "save_tensors"> {
     std::vector<tensor_bytes> tensors;
     for (int i = 0; i < k.n_in; ++i) {
       const array_view& a = k.in[i];
-      tensors.push_back({detail::take_text(words), a.type, {a.dims, a.dims + a.rank}, detail::bytes_of(a)});
+      tensors.push_back({detail::take_text(words), a.type, {a.dims, a.dims + a.rank}, detail::data_bytes(a)});
     }
     file_metadata metadata;
     detail::note_position(metadata, {k.context->seed, k.context->step + 1});  // this step is done, too
@@ -98,7 +98,7 @@ struct read_tensor : op<read_tensor, "read_tensor"> {
     const std::filesystem::path path = detail::take_text(words);
     safetensors_file file(path);
     const stored_tensor* const t = file.find(detail::take_text(words));
-    const std::span<const std::byte> to = detail::bytes_of(k.out[0]);
+    const std::span<const std::byte> to = detail::data_bytes(k.out[0]);
     if (t == nullptr || t->bytes() != to.size() || detail::identity_of(path) != *k.in[0].as<const std::int64_t>())
       throw file_error(problem::file_access, path.string(), {}, {"was replaced while it was read"});
     file.read(*t, {k.out[0].as<std::byte>(), to.size()});

@@ -27,7 +27,7 @@ concept npy_data = feedable<D> && !detail::npy_code(detail::data_layout_of<std::
 
 namespace detail {
 
-inline std::span<const std::byte> bytes_of(const borrowed& b) {
+inline std::span<const std::byte> data_bytes(const borrowed& b) {
   return {static_cast<const std::byte*>(b.data), static_cast<std::size_t>(b.count * size_of(b.type))};
 }
 
@@ -135,7 +135,7 @@ template <npy_data D>
 void save_npy(const std::filesystem::path& path, const D& data) {
   const detail::lent<D> array(data);
   const std::string head = detail::npy_head(array.data);
-  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(head)), detail::bytes_of(array.data)};
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(head)), detail::data_bytes(array.data)};
   detail::write_durably(path, parts);
 }
 
@@ -166,7 +166,7 @@ inline void save_npz(const std::filesystem::path& path, std::initializer_list<np
     if (a.name().empty() || a.name().size() > 1000 || !names.insert(a.name()).second)
       throw argument_error(problem::array_names,
                            fmt::format("{}: {}: \"{}\"", path.string(), sentence(problem::array_names), a.name()));
-    all.push_back({a.name() + ".npy", detail::npy_head(a.data()), detail::bytes_of(a.data())});
+    all.push_back({a.name() + ".npy", detail::npy_head(a.data()), detail::data_bytes(a.data())});
   }
   detail::write_zip(path, all, detail::zip_most - 1);
 }
