@@ -32,6 +32,7 @@
 #include <flowgraph/dsl/random.hpp>
 #include <flowgraph/dsl/reduction.hpp>
 #include <flowgraph/dsl/reshape.hpp>
+#include <flowgraph/dsl/scan.hpp>
 #include <flowgraph/dsl/schedules.hpp>
 #include <flowgraph/dsl/slice.hpp>
 #include <flowgraph/dsl/sort.hpp>

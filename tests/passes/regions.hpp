@@ -66,7 +66,8 @@ constexpr fg::ref choice(fg::ref condition, const Then& then, const Otherwise& o
   g.enter_region(first + 1);
   const int b = otherwise().id;
   g.close_region(&b, 1);
-  return {&g, g.append_owner(fg::op_def_of<fg::ops::cond>, &a, 1, first, 2, &condition.id, 1)};
+  const std::int64_t words[] = {-1, 0, 0};
+  return {&g, g.append_owner(fg::op_def_of<fg::ops::cond>, &a, 1, first, 2, &condition.id, 1, words, 3)};
 }
 
 inline constexpr std::int64_t most_turns = 3;
@@ -84,8 +85,9 @@ constexpr fg::ref loop(fg::ref initial, const Condition& condition, const Next& 
   g.enter_region(first + 1);
   const int b = next(fg::ref{&g, g.append_argument(0, shape, type)}).id;
   g.close_region(&b, 1);
+  const std::int64_t words[] = {most_turns, 0, 0};
   return {&g,
-          g.append_owner(fg::op_def_of<fg::ops::while_loop>, &initial.id, 1, first, 2, &initial.id, 1, &most_turns, 1)};
+          g.append_owner(fg::op_def_of<fg::ops::while_loop>, &initial.id, 1, first, 2, &initial.id, 1, words, 3)};
 }
 
 }  // namespace test_ops

@@ -25,6 +25,13 @@ struct loop_options {
   std::int64_t maximum_iterations = -1;  // negative: as many as the condition asks for
 };
 
+// For derivatives only the variables of every so many turns are kept, and what lies between is computed again: less
+// memory for more time. Without it everything is kept that derivatives need.
+struct checkpoint_every {
+  std::int64_t turns = 1;
+  std::int64_t maximum_iterations = -1;
+};
+
 namespace detail {
 
 // What a branch or a body gives, as a tuple of tensors. Operations run anyway: nothing is left to say of them.
@@ -46,6 +53,15 @@ constexpr auto results_of(const F& f, const Arguments&... arguments) {
   } else {
     return as_results(f(arguments...));
   }
+}
+
+// One tensor alone, several as a tuple.
+template <class... T>
+constexpr auto unwrapped(const std::tuple<T...>& all) {
+  if constexpr (sizeof...(T) == 1)
+    return std::get<0>(all);
+  else
+    return all;
 }
 
 // Shows the first tensor that differs, or all where there are more of one than of the other.
@@ -92,8 +108,8 @@ struct branching {
 template <int Branches = 2, any_tensor T>
 constexpr auto switch_(const T& choice) {
   constexpr dtype type = detail::dtype_of<element_t<T>>;
-  constexpr bool fits = rank_v<T> == 0 && (type == dtype::int32 || type == dtype::int64 ||
-                                           (type == dtype::boolean && Branches == 2));
+  constexpr bool fits =
+      rank_v<T> == 0 && (type == dtype::int32 || type == dtype::int64 || (type == dtype::boolean && Branches == 2));
   if constexpr (!fits) detail::mistake<problem::branch_choice, tensor_t<T>>();
   graph_data& g = *choice.graph;
   const int first = g.reserve_regions(Branches);
@@ -120,7 +136,8 @@ constexpr auto merge(const branching<Branches, Ended, Given>& b, const T&... res
       g.enter_region(b.first + Ended + 1);
       return branching<Branches, Ended + 1, all>{b.graph, b.choice, b.first};
     } else {
-      const int id = g.append_owner(op_def_of<ops::cond>, ids, n, b.first, Branches, &b.choice, 1);
+      const auto words = detail::words_of(ops::control_attrs{-1, 0, 0});
+      const int id = g.append_owner(op_def_of<ops::cond>, ids, n, b.first, Branches, &b.choice, 1, words.w, 3);
       return detail::owner_results(g, id, std::type_identity<all>{});
     }
   }
@@ -135,6 +152,7 @@ struct loop_frame {
   int first = -1;  // region
   loop_options options;
   std::tuple<Variables...> values;
+  bool again = false;  // derivatives run it once more
 };
 
 namespace detail {
@@ -144,7 +162,8 @@ constexpr void take_turn(loop_frame<V...>& f, int region) {
   graph_data& g = *f.graph;
   g.enter_region(region);
   int k = 0;
-  f.values = std::tuple<V...>{V{&g, g.append_argument(k++, shape_id(g, V::shape), dtype_of<typename V::element_type>)}...};
+  f.values =
+      std::tuple<V...>{V{&g, g.append_argument(k++, shape_id(g, V::shape), dtype_of<typename V::element_type>)}...};
 }
 
 }  // namespace detail
@@ -192,9 +211,9 @@ constexpr auto next_iteration(loop_frame<V...>& f, const T&... next) {
 template <class... V>
 constexpr auto exit(const loop_frame<V...>& f) {
   constexpr int n = static_cast<int>(sizeof...(V));
-  const auto words = detail::words_of(ops::while_loop::attrs{f.options.maximum_iterations});
-  const int id = f.graph->append_owner(op_def_of<ops::while_loop>, f.initial.data(), n, f.first, 2, f.initial.data(),
-                                       n, words.w, detail::attr_words<ops::while_loop::attrs>);
+  const auto words = detail::words_of(ops::control_attrs{f.options.maximum_iterations, 0, f.again});
+  const int id = f.graph->append_owner(op_def_of<ops::while_loop>, f.initial.data(), n, f.first, 2, f.initial.data(), n,
+                                       words.w, 3);
   return detail::owner_results(*f.graph, id, std::type_identity<std::tuple<V...>>{});
 }
 
@@ -202,12 +221,26 @@ namespace detail {
 
 template <class Begun, class Branch, class... Rest>
 constexpr auto end_branches(const Begun& b, const Branch& branch, const Rest&... rest) {
-  const auto next =
-      std::apply([&](const auto&... each) { return merge(b, each...); }, results_of(branch));
+  const auto next = std::apply([&](const auto&... each) { return merge(b, each...); }, results_of(branch));
   if constexpr (sizeof...(Rest) == 0)
     return next;
   else
     return end_branches(next, rest...);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+template <class Condition, class Body, class... T>
+constexpr auto plain_loop(const loop_options& options, bool again, const Condition& condition, const Body& body,
+                          const T&... initial) {
+  auto f = enter(options, initial...);
+  f.again = again;
+  switch_(f, std::apply([&](const auto&... v) { return condition(v...); }, f.values));
+  std::apply([&](const auto&... next) { next_iteration(f, next...); },
+             std::apply([&](const auto&... v) { return results_of(body, v...); }, f.values));
+  return exit(f);
 }
 
 }  // namespace detail
@@ -239,16 +272,32 @@ template <class Condition, class Body, any_tensor... T>
   requires(sizeof...(T) > 0)
 constexpr auto while_loop(const loop_options& options, const Condition& condition, const Body& body,
                           const T&... initial) {
-  auto f = enter(options, initial...);
-  switch_(f, std::apply([&](const auto&... v) { return condition(v...); }, f.values));
-  std::apply([&](const auto&... next) { next_iteration(f, next...); },
-             std::apply([&](const auto&... v) { return detail::results_of(body, v...); }, f.values));
-  return exit(f);
+  return detail::plain_loop(options, false, condition, body, initial...);
 }
 template <class Condition, class Body, any_tensor... T>
   requires(sizeof...(T) > 0)
 constexpr auto while_loop(const Condition& condition, const Body& body, const T&... initial) {
   return while_loop(loop_options{}, condition, body, initial...);
+}
+
+// The same by loops of so many turns, one behind the other, each of which runs again for derivatives.
+template <class Condition, class Body, any_tensor... T>
+  requires(sizeof...(T) > 0)
+constexpr auto while_loop(const checkpoint_every& kept, const Condition& condition, const Body& body,
+                          const T&... initial) {
+  graph_data& g = *std::get<0>(std::tie(initial...)).graph;
+  if (kept.turns < 1 || kept.maximum_iterations < -1) g.fail(problem::parameter_range, "while_loop");
+  // Turns are counted over all of those loops.
+  const auto most = detail::literal_tensor<std::int64_t>(g.where, g, kept.maximum_iterations);
+  const auto begin = detail::literal_tensor<std::int64_t>(g.where, g, kept.maximum_iterations < 0 ? -2 : 0);
+  const auto step = detail::literal_tensor<std::int64_t>(g.where, g, kept.maximum_iterations < 0 ? 0 : 1);
+  const auto goes_on = [&](const auto& i, const auto&... v) { return i < most && condition(v...); };
+  const auto next = [&](const auto& i, const auto&... v) {
+    return std::tuple_cat(std::tuple(i + step), detail::results_of(body, v...));
+  };
+  const auto some = [&](const auto&... v) { return detail::plain_loop({kept.turns}, true, goes_on, next, v...); };
+  const auto all = detail::plain_loop({}, false, goes_on, some, begin, initial...);
+  return std::apply([](const auto&, const auto&... v) { return detail::unwrapped(std::tuple(v...)); }, all);
 }
 
 }  // namespace flowgraph

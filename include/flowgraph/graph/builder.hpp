@@ -136,6 +136,17 @@ class gradient_step {
   constexpr A attrs() const {
     return ref{&graph, id_}.template attrs<A>();
   }
+  // Where the op is; 0: in no region.
+  constexpr int region() const { return graph.nodes.data[id_].region; }
+  // A scalar of an op without operands, in the op's own region.
+  template <class Op>
+  constexpr ref beside(dtype type) {
+    const int here = graph.current_region;
+    graph.current_region = region();
+    const ref made{&graph, graph.append(op_def_of<Op>, 0, type, nullptr, 0)};
+    graph.current_region = here;
+    return made;
+  }
   // Does anybody need the gradient by operand i?
   constexpr bool wants(int i) const { return wanted_[graph.edges.data[graph.nodes.data[id_].inputs + i]]; }
   constexpr void to(int i, ref dx) {

@@ -161,9 +161,11 @@ class graph_data {
     for (int i = 0; i < inside.size(); ++i) edges.push(inside[i]);
     current_region = r.parent;
   }
-  // Its results are like these nodes.
+  // Its results are like these nodes. replaced: an owner that this one stands for wherever both are needed, because it
+  // does the same and more; it is the last of the control edges.
   constexpr int append_owner(const op_def& op, const int* like, int n_out, int first_region, int n_regions,
-                             const int* in, int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
+                             const int* in, int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0,
+                             int replaced = -1) {
     detail::vec<int> all;
     for (int i = 0; i < n_in; ++i) all.push(in[i]);
     for (const captured& c : captures_)
@@ -179,11 +181,32 @@ class graph_data {
     nodes[id].first_region = first_region;
     nodes[id].n_regions = static_cast<std::uint8_t>(n_regions);
     nodes[id].outputs = static_cast<std::uint8_t>(n_out);
+    if (replaced >= 0) edges.push(replaced), ++nodes[id].n_control;
     for (int r = first_region; r < first_region + n_regions; ++r) regions[r].owner = id;
     for (std::int64_t k = 0; n_out > 1 && k < n_out; ++k)
       append(op_def_of<ops::output>, nodes[like[k]].shape, nodes[like[k]].type, &id, 1, &k, 1);
     return id;
   }
+  // An argument that was made by hand, standing for a value of the region around.
+  constexpr void add_capture(int r, int outer, int argument) { captures_.push({r, outer, outer, argument}); }
+  // What an argument stands for in the region around; -1: it was captured by nobody.
+  constexpr int captured_by(int argument) const {
+    for (const captured& c : captures_)
+      if (c.argument == argument) return c.outer;
+    return -1;
+  }
+
+  // Derivatives of region `forward` are added to region `backward`: values of the former that the latter reads must be
+  // kept for it. There, each is taken from a stack by `pop`; whoever made the pair puts them on it.
+  struct kept_value {
+    int region, value, node;
+    int stack;  // argument; -1: it needs none
+  };
+  constexpr void pair_regions(int backward, int forward, const op_def& pop) {
+    pairs_.push({backward, forward, &pop});
+  }
+  constexpr detail::slice<kept_value> kept() const { return kept_; }
+
   // f() adds nodes to the graph itself, whatever is being built: what a region can't own.
   template <class F>
   constexpr auto at_top(const F& f) {
@@ -201,6 +224,8 @@ class graph_data {
     if (nodes[id].region == r) return id;
     for (const captured& c : captures_)
       if (c.region == r && c.value == id) return c.argument;
+    for (const region_pair& p : pairs_)
+      if (p.backward == r && p.forward == nodes[id].region) return keep(id, p);
     if (r == 0) {
       fail(problem::left_region, nodes[id].op->name);
       return id;
@@ -230,6 +255,10 @@ class graph_data {
   }
 
  private:
+  struct region_pair {
+    int backward, forward;
+    const op_def* pop;
+  };
   struct region_begin {
     int region, node;
   };
@@ -252,6 +281,35 @@ class graph_data {
     return id;
   }
 
+  // What stands for a value of p.forward in p.backward: another one of what needs no operands, what was there before
+  // the loop, or what was kept.
+  constexpr int keep(int id, const region_pair& p) {
+    const region_pair pair = p;
+    for (const kept_value& k : kept_)
+      if (k.region == pair.backward && k.value == id) return k.node;
+    const node x = nodes[id];
+    if (x.op->id == ops::argument::id) {
+      const int outer = captured_by(id);
+      if (outer >= 0) return capture(outer, pair.backward);
+    }
+    const int saved = current_region;
+    current_region = pair.backward;
+    kept_value k{pair.backward, id, -1, -1};
+    if (x.op->is(trait::source) && x.op->id != ops::argument::id) {
+      const detail::vec<std::int64_t> copy(detail::slice<std::int64_t>{words.data + x.attrs, x.n_attrs});
+      k.node = append(*x.op, x.shape, x.type, nullptr, 0, copy.data, copy.count);
+    } else {
+      k.stack = append_argument(-1, 0, dtype::float64);
+      const int popped = append(*pair.pop, x.shape, x.type, &k.stack, 1);
+      nodes[popped].outputs = 2;
+      const std::int64_t index[] = {0, 1};
+      k.node = append(op_def_of<ops::output>, x.shape, x.type, &popped, 1, &index[0], 1);
+      append(op_def_of<ops::output>, 0, dtype::float64, &popped, 1, &index[1], 1);
+    }
+    current_region = saved;
+    kept_.push(k);
+    return k.node;
+  }
   constexpr int begin_of(int region) const {
     for (const region_begin& b : region_begins_)
       if (b.region == region) return b.node;
@@ -294,6 +352,8 @@ class graph_data {
   detail::vec<int> pending_controls_;
   detail::vec<captured> captures_;
   detail::vec<region_begin> region_begins_;
+  detail::vec<region_pair> pairs_;
+  detail::vec<kept_value> kept_;
 };
 
 }  // namespace flowgraph

@@ -8,18 +8,24 @@
 
 namespace flowgraph::ops {
 
+// Of both ops.
+struct control_attrs {
+  std::int64_t most_turns;  // of a loop; negative: as many as it takes
+  std::int64_t replaces;    // 1: what its last control edge leads to, wherever both are needed
+  std::int64_t again;       // 1: for derivatives it runs once more instead of keeping what it computed
+};
+
 // (which, captured...): runs one of its regions and gives that region's results. Which: a boolean, true for the first
 // region of two; or a number, where one that no region has means the last.
 struct cond : op<cond, "cond"> {
+  using attrs = control_attrs;
   static constexpr void infer(inference&) {}
 };
 
 // (initial..., captured...): as long as the first region gives true, the second one makes the next values from those
 // at hand.
 struct while_loop : op<while_loop, "while_loop"> {
-  struct attrs {
-    std::int64_t most_turns;  // negative: as many as it takes
-  };
+  using attrs = control_attrs;
   static constexpr trait traits = trait::iterates;
   static constexpr void infer(inference&) {}
 };

@@ -1,6 +1,7 @@
 // Only what the fetches need, seen from the feeds: a compact graph of live nodes in topological order. Ids are dense
 // again, so it also runs after the passes that leave dead nodes behind.
 #pragma once
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/ops/sources.hpp>
 #include "draft.hpp"
 
@@ -24,6 +25,7 @@ class pruner {
     result.graph.words = detail::vec<std::int64_t>(words_);
     result.model = detail::vec<int>(count_ + feeds.count);
     for (int k = 0; k < feeds.count; ++k) write_feed(feeds[k], k);
+    if (now_.count != 0) arrange();
     write(feeds.count);
     copy_regions();
     for (const int f : fetches) result.fetches.push(to_.data[f] - 1);
@@ -42,9 +44,10 @@ class pruner {
     for (int i = from_.nodes.count; i-- > 0;) {
       if (to[i] != live || fed[i]) continue;
       const node& x = nodes[i];
+      if (x.n_regions != 0 && replaced(i)) continue;
       ++count, edges += x.n_inputs + x.n_control, words += x.n_attrs;
       if (x.n_inputs == 0 && x.op->id == ops::placeholder::id) fail(problem::not_fed, i);
-      for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
+      for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control - replaces(x); e != end; ++e)
         to[*e] = live;
       if (x.outputs > 1 || x.n_regions != 0) {
         // Outputs stand behind their node: those that nobody reads are found only now. They wait for what it does.
@@ -62,6 +65,62 @@ class pruner {
       }
     }
     count_ = count, edges_ = edges, words_ = words;
+  }
+
+  // An owner that does the same as an earlier one and more stands for it, at its place.
+  constexpr bool replaces(const node& x) const {
+    return x.n_regions != 0 &&
+           flowgraph::detail::attrs_from_words<ops::control_attrs>(from_.words.data + x.attrs).replaces != 0;
+  }
+  constexpr int earlier(const node& x) const { return from_.edges[x.inputs + x.n_inputs + x.n_control - 1]; }
+  // Seen from the back: a live owner i replaces all those before it that it was made from.
+  constexpr bool replaced(int i) {
+    if (now_.count != 0 && now_[i] != 0) return true;
+    while (replaces(from_.nodes[i])) {
+      const int before = earlier(from_.nodes[i]);
+      if (now_.count == 0) now_ = detail::vec<int>(from_.nodes.count);
+      now_[before] = i + 1;
+      i = before;
+    }
+    return false;
+  }
+
+  // The order in which nodes are written: what replaces an owner stands where that one did, with all that it was made
+  // with. -1-i: node i is replaced by now.
+  constexpr void arrange() {
+    placed_ = detail::vec<bool>(from_.nodes.count);
+    for (int i = 0; i < from_.nodes.count; ++i) place(i);
+  }
+  constexpr void place(int i) {
+    if (placed_[i]) return;
+    placed_[i] = true;
+    if (now_[i] == 0) {
+      order_.push(i);
+      return;
+    }
+    const int owner = now_[i] - 1, end = owner + (from_.nodes[owner].outputs > 1 ? from_.nodes[owner].outputs : 0);
+    int begin = owner;
+    for (int k = owner; k-- > i;)
+      if (is_within(k, owner)) begin = k;
+    for (int k = begin; k <= end; ++k)
+      if (from_.nodes[k].region == from_.nodes[owner].region || is_within(k, owner)) place(k);
+    order_.push(-1 - i);
+  }
+  constexpr bool is_within(int i, int owner) const {
+    int r = from_.nodes[i].region;
+    while (r != 0 && from_.regions[r].parent != from_.nodes[owner].region) r = from_.regions[r].parent;
+    return r != 0 && from_.regions[r].owner == owner;
+  }
+  constexpr void stand_for(int i) {
+    const node &old = from_.nodes[i], &owner = from_.nodes[now_[i] - 1];
+    const auto value = [](const node& x, int id, int k) { return x.outputs > 1 ? id + 1 + k : id; };
+    for (int k = 0; k < old.outputs; ++k) {
+      int& to = to_[value(old, i, k)];
+      if (to <= 0) to = to_[value(owner, now_[i] - 1, k)];
+    }
+    if (to_[i] <= 0) to_[i] = to_[now_[i] - 1];
+    if (old.outputs > 1)
+      for (int k = 0; k < old.outputs; ++k) placed_[i + 1 + k] = true;
   }
 
   constexpr void fail(problem why, int id) {
@@ -93,15 +152,23 @@ class pruner {
     node* out = result.graph.nodes.data;
     const std::int64_t* in_words = from_.words.data;
     std::int64_t* out_words = result.graph.words.data;
-    for (int i = 0, n = from_.nodes.count; i < n; ++i) {
+    const int* order = order_.count == 0 ? nullptr : order_.data;
+    for (int k = 0, n = order == nullptr ? from_.nodes.count : order_.count; k < n; ++k) {
+      const int i = order == nullptr ? k : order[k];
+      if (i < 0) {
+        stand_for(-1 - i);
+        continue;
+      }
       if (to[i] != live && !(fed_outputs_ && is_fed_output(i))) continue;
       const node& x = nodes[i];
       node& y = out[count] = x;
       y.inputs = edges, y.attrs = words, model[count++] = in_model == nullptr ? i : in_model[i];
+      if (order != nullptr && replaces(x)) --y.n_control;
       if (to[i] == live) to[i] = count;
-      for (const int *e = in_edges + x.inputs, *end = e + x.n_inputs + x.n_control; e != end; ++e)
+      for (const int *e = in_edges + x.inputs, *end = e + y.n_inputs + y.n_control; e != end; ++e)
         out_edges[edges++] = to[*e] - 1;
       for (const std::int64_t *w = in_words + x.attrs, *end = w + x.n_attrs; w != end; ++w) out_words[words++] = *w;
+      if (order != nullptr && replaces(x)) out_words[y.attrs + 1] = 0;
     }
     result.graph.nodes.count = result.model.count = count;
     edges_ = edges;
@@ -117,7 +184,8 @@ class pruner {
     graph_data& g = result.graph;
     for (int r = 1; r < from_.regions.count; ++r) {
       region copy = from_.regions[r];
-      const int owner = copy.owner < 0 ? 0 : to_[copy.owner];
+      const bool replaced_owner = copy.owner >= 0 && now_.count != 0 && now_[copy.owner] != 0;
+      const int owner = copy.owner < 0 || replaced_owner ? 0 : to_[copy.owner];
       copy.owner = owner - 1;
       copy.results = edges_;
       if (owner == 0) copy.n_results = 0;
@@ -132,6 +200,10 @@ class pruner {
   detail::vec<bool> fed_;
   int count_ = 0, edges_ = 0, words_ = 0;
   bool fed_outputs_ = false;
+  // Where an owner replaces another one:
+  detail::vec<int> now_;  // of each node: what replaces it + 1
+  detail::vec<bool> placed_;
+  detail::vec<int> order_;
 };
 
 // The part of a model that a step needs. Its fault: nothing fetched, a placeholder that is needed and not fed, a

@@ -61,6 +61,7 @@ struct kernel_context {
   std::uint64_t step = 0;                   // counts the session's steps
   workers* helpers = nullptr;               // null: the calling thread alone
   const interruption* interrupt = nullptr;  // null: nobody, or the kernel must not be left halfway
+  class value_stacks* stacks = nullptr;     // of the step
   std::uint64_t turn = 0;                   // another number in each turn of each loop; 0: outside
 };
 

@@ -12,6 +12,7 @@
 
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/kernels/region.hpp>
+#include <flowgraph/kernels/stacks.hpp>
 #include "bind_feeds.hpp"
 #include "resources.hpp"
 #include "variables.hpp"
@@ -78,8 +79,11 @@ class workspace {
   }
   // For the instructions of the next step.
   void set_context(const kernel_context& c) {
+    stacks_.clear();
     for (unit_context& u : contexts_) {
-      u.reading = u.updating = c;
+      u.reading = c;
+      u.reading.stacks = &stacks_;
+      u.updating = u.reading;
       u.updating.interrupt = nullptr;  // a variable is never left half changed
     }
   }
@@ -355,6 +359,7 @@ class workspace {
   std::vector<bound_call> calls_;
   std::vector<unit_context> contexts_;  // of the step, then of each loop or choice that one thread runs
   std::vector<loop_turn> turns_;        // by the last instruction of a loop
+  value_stacks stacks_;
   std::vector<fed> in_slots_;           // feed: the slot
   std::vector<fed> fed_;
   std::vector<gift> gifts_;

@@ -16,11 +16,13 @@
 #include "random.hpp"
 #include "range.hpp"
 #include "reduction.hpp"
+#include "rows.hpp"
 #include "size.hpp"
 #include "slice.hpp"
 #include "softmax.hpp"
 #include "sort.hpp"
 #include "sources.hpp"
+#include "stack.hpp"
 #include "state.hpp"
 #include "tile.hpp"
 #include "transpose.hpp"
@@ -46,7 +48,7 @@ using all_kernels =
     typename detail::joined<concat_kernels, control_kernels, conv2d_kernels, count_up_to_kernels, einsum_kernels,
                             elementwise_kernels, embedding_kernels, flow_kernels, gather_kernels, linalg_kernels,
                             matmul_kernels, pool_kernels, random_kernels, range_kernels, reduction_kernels,
-                            size_kernels, slice_kernels, softmax_kernels, sort_kernels, sources_kernels, state_kernels,
-                            tile_kernels, transpose_kernels>::type;
+                            rows_kernels, size_kernels, slice_kernels, softmax_kernels, sort_kernels, sources_kernels,
+                            stack_kernels, state_kernels, tile_kernels, transpose_kernels>::type;
 
 }  // namespace flowgraph

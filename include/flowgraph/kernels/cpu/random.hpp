@@ -93,7 +93,8 @@ struct cpu_kernel<ops::dropout> {
   static void run(const kernel_args& k) {
     using wide = detail::wide_t<T>;
     const auto a = k.attrs<ops::dropout::attrs>();
-    const random_stream stream = detail::stream_of(k, static_cast<std::uint64_t>(a.stream), k.context->turn);
+    const auto turn = k.n_in > 1 ? static_cast<std::uint64_t>(*k.in[1].as<const std::int64_t>()) : k.context->turn;
+    const random_stream stream = detail::stream_of(k, static_cast<std::uint64_t>(a.stream), turn);
     const T* const x = k.in[0].as<const T>();
     T* const y = k.out[0].as<T>();
     const auto threshold = static_cast<std::uint64_t>((1 - a.rate) * 0x1p32);
@@ -108,7 +109,12 @@ struct cpu_kernel<ops::dropout> {
   }
 };
 
-using random_kernels = type_list<ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli,
+template <>
+struct cpu_kernel<ops::turn> {
+  static void run(const kernel_args& k) { *k.out[0].as<std::int64_t>() = static_cast<std::int64_t>(k.context->turn); }
+};
+
+using random_kernels = type_list<ops::turn, ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli,
                                  ops::random_permutation, ops::dropout>;
 
 }  // namespace flowgraph
