@@ -1,4 +1,6 @@
 // Looking at graphs, plans and steps: traces, pages, what the passes did. Apart from <flowgraph.hpp>: a program that
 // trains needs none of it.
 #pragma once
+#include <flowgraph/look/explain.hpp>
 #include <flowgraph/look/trace.hpp>
+#include <flowgraph/look/watch.hpp>

@@ -107,7 +107,7 @@ TEST_CASE("a matrix of another shape is refused") {
                        fg::argument_error);
   fg::session<rows_model> s;
   CHECK_THROWS_WITH_AS(s.run<"twice">(fg::feed<"x">(Eigen::MatrixXf(5, 2))),
-                       "feed \"x\": expected float[batch, 3], got float[5, 2]", fg::feed_error);
+                       doctest::Contains("): expected float[batch, 3], got float[5, 2]"), fg::feed_error);
   CHECK_THROWS_WITH_AS(s.set<"w">(Eigen::MatrixXf(3, 2)), "set \"w\": expected float[2, 3], got float[3, 2]",
                        fg::feed_error);
 }

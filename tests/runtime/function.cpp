@@ -48,7 +48,7 @@ TEST_CASE("a function takes the placeholders that its outputs need, in their ord
   const auto [y, t] = fg::function<formula, "twice", "total">()(x, 1.0f);
   CHECK(y(0, 1) == 4);
   CHECK(t == 20);
-  CHECK_THROWS_WITH_AS(twice(std::vector<float>(3)), "feed \"x\": expected float[batch, 2], got 3 values",
+  CHECK_THROWS_WITH_AS(twice(std::vector<float>(3)), doctest::Contains("): expected float[batch, 2], got 3 values"),
                        fg::feed_error);
 }
 
@@ -82,7 +82,8 @@ TEST_CASE("expressions are computed once") {
   CHECK(fg::eval(y) == fg::ndarray<float, 2>{11, 13});
   CHECK(std::get<1>(fg::eval(x, y)) == fg::ndarray<float, 2>{11, 13});
   CHECK_THROWS_WITH_AS(fg::eval(g.placeholder<float>("p") + 1),
-                       "\"p\": run: a placeholder that the fetches need is not fed: float[]", fg::feed_error);
+                       doctest::Contains("): run: a placeholder that the fetches need is not fed: float[]"),
+                       fg::feed_error);
 
   CHECK(fg::eval<product>()(0, 0) == 11);
 }

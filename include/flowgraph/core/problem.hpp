@@ -101,6 +101,7 @@
   X(index_out_of_range, "an index or label must lie within the axis that it points into") \
   X(division_by_zero, "integer division: the divisor must not be 0") \
   X(kernel_failed, "a kernel failed while the step ran") \
+  X(not_finite, "check_numerics: every number must be finite") \
   X(check_failed, "check: every element of the condition must be true") \
   X(no_such_kernels, "the program was built without the kernels that were asked for") \
   X(cancelled, "the step was stopped before it was done") \

@@ -29,6 +29,22 @@ constexpr tensor_t<T> print(const T& x, std::string_view message, caller where =
                                                    words.begin(), words.size(), *x.graph, detail::as_tensor(x))};
 }
 
+// The same value, or the end of the step with an execution_error and this message where an element is a NaN or an
+// infinity. session_options::check_numerics looks at every value.
+template <any_tensor T>
+constexpr auto check_numerics(const T& x, std::string_view message, caller where = {}) {
+  using result = tensor_t<T>;
+  if constexpr (!is_floating(detail::dtype_of<element_t<T>>)) {
+    detail::mistake<problem::needs_floating, result>();
+    return result{x.graph, x.id};
+  } else {
+    const auto words = ops::text_words(message);
+    return result{
+        x.graph, detail::append_call<ops::check_numerics>(where, result::shape, detail::dtype_of<element_t<T>>,
+                                                          words.begin(), words.size(), *x.graph, detail::as_tensor(x))};
+  }
+}
+
 // Stops the step with an execution_error and this message unless every element is true. It runs where it is fetched,
 // or where something has it as a control dependency.
 template <any_tensor C>

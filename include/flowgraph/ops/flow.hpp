@@ -66,6 +66,16 @@ struct print : op<print, "print"> {
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
 };
 
+// Passes its operand on, or stops the step with the text in its attributes where an element is not finite.
+struct check_numerics : op<check_numerics, "check_numerics"> {
+  static constexpr trait traits = trait::stateful;
+  static constexpr void infer(inference& f) {
+    f.require(is_floating(f.type(0)), problem::needs_floating);
+    f.out(f.in(0), f.type(0));
+  }
+  static constexpr void gradient(gradient_step& g) { g.to(0, g.dy()); }
+};
+
 // Stops the step with the text in its attributes unless every element is true.
 struct check : op<check, "check"> {
   static constexpr trait traits = trait::stateful;

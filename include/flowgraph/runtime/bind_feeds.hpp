@@ -61,7 +61,9 @@ class feed_binder {
     throw feed_error(problem::feed_extents, fmt::format("feed {}: expected {}, got {}{}", feed_name(f),
                                                         type_text(graph_, plan_.feeds[f].node), given, more));
   }
-  std::string feed_name(int f) const { return label_of(graph_, plan_.feeds[f].node); }
+  std::string feed_name(int f) const {
+    return fmt::format("{} ({})", label_of(graph_, plan_.feeds[f].node), line_text(graph_, plan_.feeds[f].node));
+  }
 
   void check_type(int f) const {
     if (feeds_[f]->type == plan_.feeds[f].type) return;

@@ -254,7 +254,7 @@ class dynamic_session {
     const graph_view g = view();
     std::string message(sentence(fault.why));
     if (fault.node >= 0) {
-      message = fmt::format("{}: {}", detail::label_of(g, fault.node), message);
+      message = fmt::format("{} ({}): {}", detail::label_of(g, fault.node), detail::line_text(g, fault.node), message);
       if (g.nodes[fault.node].type != dtype::none) message += ": " + detail::type_text(g, fault.node);
     }
     switch (fault.why) {

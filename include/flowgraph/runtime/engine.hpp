@@ -144,8 +144,9 @@ class engine {
       workspace_->bind(g, feeds);
       if (l != nullptr) within_.emplace(*l);
       if (e.recorder_.wanted()) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
-      run_.emplace(s.program, g, *workspace_,
-                   step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_});
+      run_.emplace(
+          s.program, g, *workspace_,
+          step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_, e.options_.check_numerics});
     }
 
     bool may_wait() const { return workspace_->next_attempt(0) < plan_.instructions.size(); }

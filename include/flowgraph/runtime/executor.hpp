@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "numerics_check.hpp"
 #include "pool_workers.hpp"
 #include "step_recorder.hpp"
 #include "workspace.hpp"
@@ -20,6 +21,7 @@ struct step_company {
   const step_limits* within = nullptr;
   timing* times = nullptr;        // one for each instruction
   variable_hold* held = nullptr;  // the variables that the step has; it lets them go while it waits for another step
+  bool check_numerics = false;
 };
 
 // One step on its way.
@@ -31,7 +33,7 @@ class step_run {
         graph_(g),
         workspace_(w),
         company_(c),
-        accompanied_(c.room != nullptr || c.within != nullptr || c.times != nullptr) {}
+        accompanied_(c.room != nullptr || c.within != nullptr || c.times != nullptr || c.check_numerics) {}
 
   // Runs the step. crew: for one that runs by readiness, else null. False: it has to wait for another step, and who
   // calls w->wake() lets it go on here. No instruction runs meanwhile, and all before it in the plan are done.
@@ -215,7 +217,7 @@ class step_run {
   }
   void run_timed(int i) const {
     begin_time(i);
-    workspace_.call(i)();
+    run_checked(i);
     end_time(i);
   }
   void begin_time(int i) const {
@@ -225,6 +227,12 @@ class step_run {
   }
   void end_time(int i) const {
     if (company_.times != nullptr) company_.times[i].end = timing::clock::now();
+  }
+  void run_checked(int i) const {
+    if (!company_.check_numerics) return workspace_.call(i)();
+    const numerics_check check(plan_, plan_.instructions[i], workspace_.operand(0));
+    workspace_.call(i)();
+    check.results();
   }
 
   // Says which node failed, on what, and which line of the user's made it.

@@ -45,6 +45,9 @@ struct session_options {
   flowgraph::kernels kernels = flowgraph::kernels::automatic;
   inter_op_policy inter_op = inter_op_policy::automatic;
   update_policy updates = update_policy::consistent;
+  // A step ends with an execution_error at the first instruction that gives a NaN or an infinity, which names the node,
+  // its line, the element and the ranges of what it read. Every value is read again: for looking for a mistake.
+  bool check_numerics = false;
   // The times of this many last steps are kept; see profile(). 0: none are taken.
   int profile = 0;
   // Of a dynamic_session: what it may place nodes on, such as {"/cpu:0", "/cpu:1"}. The first one takes what has no

@@ -14,11 +14,14 @@
 
 namespace flowgraph::detail {
 
-// The name that a user gave, in quotes, or the op and the node's number: "loss", matmul_17.
-inline std::string label_of(const graph_view& g, int node) {
+// The name that a user gave, or the op and the node's number: loss, matmul_17.
+inline std::string plain_label(const graph_view& g, int node) {
   const std::string_view name = g.name_of(node);
-  if (!name.empty()) return fmt::format("\"{}\"", name);
-  return fmt::format("{}_{}", g.nodes[node].op->name, node);
+  return name.empty() ? fmt::format("{}_{}", g.nodes[node].op->name, node) : std::string(name);
+}
+// The same with a user's name in quotes: "loss", matmul_17.
+inline std::string label_of(const graph_view& g, int node) {
+  return g.name_of(node).empty() ? plain_label(g, node) : fmt::format("\"{}\"", g.name_of(node));
 }
 
 // float[32, 64]

@@ -57,6 +57,24 @@ struct cpu_kernel<ops::print> {
 };
 
 template <>
+struct cpu_kernel<ops::check_numerics> {
+  using types = type_list<half, bfloat16, float, double>;
+  template <class T>
+  static void run(const kernel_args& k) {
+    const T* const x = k.in[0].as<const T>();
+    T* const y = k.out[0].as<T>();
+    const std::int64_t n = k.in[0].size();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto value = static_cast<double>(x[i]);
+      if (value - value != 0)
+        throw execution_error(problem::not_finite, detail::text_of(k) + " (element " + std::to_string(i) + " of " +
+                                                       std::to_string(n) + " is " + detail::element_text(value) + ')');
+      y[i] = x[i];
+    }
+  }
+};
+
+template <>
 struct cpu_kernel<ops::check> {
   using types = type_list<bool>;
   template <class T>
@@ -70,6 +88,6 @@ struct cpu_kernel<ops::check> {
   }
 };
 
-using flow_kernels = type_list<ops::print, ops::check>;
+using flow_kernels = type_list<ops::print, ops::check_numerics, ops::check>;
 
 }  // namespace flowgraph

@@ -1,0 +1,258 @@
+// fg::explain: what each pass did to a model on its way to a plan, in words.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <flowgraph/dsl/facts.hpp>
+#include <flowgraph/dsl/print.hpp>
+#include <flowgraph/ops/send_recv.hpp>
+#include <flowgraph/passes/pipeline.hpp>
+#include <flowgraph/plan/bind.hpp>
+#include <flowgraph/runtime/text.hpp>
+
+namespace flowgraph {
+
+struct explain_options {
+  std::vector<std::string_view> fetches = {};  // names; none: everything that has a name and computes something
+  std::vector<std::string_view> feeds = {};    // none: every placeholder that is needed is fed
+  std::vector<binding> extents = {};           // for bytes, as batch(32); others count as 1
+  std::vector<std::string_view> devices = {"/cpu:0"};
+  passes::options passes = {};
+  std::size_t examples = 5;  // nodes named for each pass
+};
+
+namespace detail {
+
+// 1536 bytes, 24.5 kB, 3.1 MB
+inline std::string bytes_text(std::int64_t n) {
+  if (n < 10'000) return fmt::format("{} bytes", n);
+  if (n < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(n) * 1e-3);
+  return fmt::format("{:.1f} MB", static_cast<double>(n) * 1e-6);
+}
+
+class explainer {
+ public:
+  explainer(const graph_view& g, const explain_options& o) : g_(g), options_(o) {}
+
+  std::string text() {
+    vec<int> feeds;
+    for (const std::string_view name : options_.feeds) feeds.push(find_or_throw(g_, name));
+    const vec<int> fetches = asked_nodes(g_, {options_.fetches.data(), static_cast<int>(options_.fetches.size())});
+    passes::options o = options_.passes;
+    o.allow_unfed = o.allow_unfed || options_.feeds.empty();
+    out_ = fmt::format("model     {:>6} nodes   {} parameters, {} of state\n", g_.size(), count_state(g_, false),
+                       bytes_text(count_state(g_, true)));
+    const plan_data p =
+        passes::plan(g_, {fetches, feeds}, {options_.devices.data(), static_cast<int>(options_.devices.size())}, o,
+                     [this](const auto&... heard) { hear(heard...); });
+    if (p.fault.why == problem::none)
+      explain_plan(p.view());
+    else
+      out_ +=
+          fmt::format("no plan: {}{}\n", sentence(p.fault.why), p.fault.node < 0 ? "" : ": " + described(p.fault.node));
+    return std::move(out_);
+  }
+
+ private:
+  using lines = std::vector<std::string>;
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  // matmul_12 (model.cpp:30)
+  std::string described(int node) const { return fmt::format("{} ({})", label_of(g_, node), line_text(g_, node)); }
+
+  // changed: what to say where it is not 0.
+  void line(std::string_view pass, const passes::draft_view& d, int changed, std::string_view what,
+            const lines& examples = {}) {
+    out_ += fmt::format("{:<10}{:>6} nodes   {}\n", pass, d.graph.size(),
+                        changed == 0 ? "(unchanged)" : fmt::format("{}: {}", what, changed));
+    for (std::size_t i = 0; i < examples.size() && i < options_.examples; ++i)
+      out_ += fmt::format("{:25}{}\n", "", examples[i]);
+    if (examples.size() > options_.examples)
+      out_ += fmt::format("{:25}and {} more\n", "", examples.size() - options_.examples);
+  }
+
+  // Called as passes::no_log is.
+  void hear(std::string_view pass, int changed, const passes::draft_view& d, slice<int> device = {},
+            const passes::fusion& together = {}) {
+    if (pass == "prune")
+      line(pass, d, changed, pruned_ ? "not needed any more" : "not needed", pruned_ ? lines{} : left_out(d));
+    else if (pass == "fold")
+      line(pass, d, changed, "became constants", folded(d));
+    else if (pass == "simplify")
+      line(pass, d, changed, "have a cheaper form", redirected(d));
+    else if (pass == "cse")
+      line(pass, d, changed, "compute what another one does", redirected(d));
+    else if (pass == "place")
+      out_ += fmt::format("{:<10}{:>6} nodes   {}\n", pass, d.graph.size(), placed(device));
+    else if (pass == "partition")
+      line(pass, d, count_sends(d), "values that go to another device");
+    else if (pass == "fuse")
+      line(pass, d, together.fused, "groups that run as one instruction", groups(d, together));
+    pruned_ = true;
+    remember(d);
+  }
+
+  // What must be known of a graph to say how the next one differs.
+  void remember(const passes::draft_view& d) {
+    model_.assign(d.model.begin(), d.model.end());
+    fetches_.assign(d.fetches.begin(), d.fetches.end());
+    ops_.clear();
+    inputs_.clear();
+    for (int i = 0; i < d.graph.size(); ++i) {
+      ops_.push_back(d.graph.nodes[i].op->id);
+      inputs_.emplace_back(d.graph.inputs(i).begin(), d.graph.inputs(i).end());
+    }
+  }
+
+  lines left_out(const passes::draft_view& d) const {
+    std::vector<bool> there(at(g_.size()));
+    for (const int m : d.model) there[at(m)] = true;
+    lines all;
+    for (int i = 0; i < g_.size(); ++i)
+      if (!there[at(i)]) all.push_back(described(i));
+    return all;
+  }
+
+  lines folded(const passes::draft_view& d) const {
+    lines all;
+    for (int i = 0; i < d.graph.size(); ++i)
+      if (d.graph.nodes[i].op->id == ops::constant::id && ops_[at(i)] != ops::constant::id)
+        all.push_back(fmt::format("{} = {}", described(d.model[i]), word_text(d.graph.attrs(i)[0])));
+    return all;
+  }
+
+  // Nodes whose readers now read another one. New nodes stand before the one they were made for, and come from the
+  // same node of the model.
+  lines redirected(const passes::draft_view& d) const {
+    std::vector<int> now(model_.size());  // where each node stands
+    int next = 0;
+    for (std::size_t i = 0; i < model_.size(); ++i, ++next) {
+      const bool last = i + 1 == model_.size() || model_[i + 1] != model_[i];
+      while (last && next + 1 < d.graph.size() && d.model[next + 1] == model_[i]) ++next;
+      now[i] = next;
+    }
+    std::map<int, int> to;
+    const auto compare = [&](int before, int after) {
+      if (now[at(before)] != after) to[before] = after;
+    };
+    for (std::size_t i = 0; i < model_.size(); ++i) {
+      const slice<int> after = d.graph.inputs(now[i]);
+      for (int k = 0; k < after.count; ++k) compare(inputs_[i][at(k)], after[k]);
+    }
+    for (int k = 0; k < d.fetches.count; ++k) compare(fetches_[at(k)], d.fetches[k]);
+    lines all;
+    for (const auto& [before, after] : to)
+      all.push_back(d.model[after] == model_[at(before)]
+                        ? fmt::format("{} became {}", described(model_[at(before)]), d.graph.nodes[after].op->name)
+                        : fmt::format("{} is {}", described(model_[at(before)]), described(d.model[after])));
+    return all;
+  }
+
+  std::string placed(slice<int> device) const {
+    std::vector<int> on(options_.devices.size());
+    for (const int k : device) ++on[at(k)];
+    std::string text;
+    for (std::size_t k = 0; k < on.size(); ++k)
+      text += fmt::format("{}{} on {}", k == 0 ? "" : ", ", on[k], options_.devices[k]);
+    return text;
+  }
+  static int count_sends(const passes::draft_view& d) {
+    int sends = 0;
+    for (const node& x : d.graph.nodes) sends += x.op->id == ops::send::id && x.n_inputs > 0;
+    return sends;
+  }
+
+  lines groups(const passes::draft_view& d, const passes::fusion& together) {
+    std::vector<std::string> ops(at(together.groups.count));
+    std::vector<int> sizes(ops.size());
+    const std::vector<std::int64_t> symbols =
+        numbers(d.graph.symbol_entries.count, [&](int k) { return d.graph.symbol_text(-1 - k); });
+    for (int i = 0; i < d.graph.size(); ++i) {
+      const node& x = d.graph.nodes[i];
+      if (!x.op->is(trait::source) && !x.op->is(trait::view) && x.op->id != flowgraph::ops::output::id)
+        apart_ += bytes(x.type, d.graph.shape(x.shape), symbols);
+      const std::size_t group = at(together.of[i]);
+      if (group == 0) continue;
+      ops[group] += (ops[group].empty() ? "" : "+") + std::string(x.op->name);
+      ++sizes[group];
+    }
+    lines all;
+    for (std::size_t k = 1; k < ops.size(); ++k)
+      if (sizes[k] > 1)
+        all.push_back(fmt::format("{} at {}", ops[k], described(d.model[together.groups[static_cast<int>(k)].root])));
+    return all;
+  }
+
+  // Extents as numbers: those that were given, 1 for the others.
+  template <class Text>
+  std::vector<std::int64_t> numbers(int count, const Text& text) {
+    std::vector<std::int64_t> all;
+    for (int k = 0; k < count; ++k)
+      all.push_back(evaluate_extent(text(k), [&](std::string_view name) {
+        for (const binding& b : options_.extents)
+          if (b.name == name) return b.value;
+        assumed_.emplace(name);
+        return std::int64_t{1};
+      }));
+    return all;
+  }
+  static std::int64_t bytes(dtype type, const extents& e, const std::vector<std::int64_t>& symbols) {
+    std::int64_t n = type == dtype::none ? 0 : size_of(type);
+    for (int i = 0; i < e.rank; ++i) n *= bound(e[i], symbols.data());
+    return n;
+  }
+
+  void explain_plan(const plan_view& p) {
+    const std::vector<std::int64_t> symbols = numbers(p.symbols.size(), [&](int k) { return p.text(p.symbols[k]); });
+    std::int64_t stored = 0, values = 0;
+    for (const instruction& x : p.instructions)
+      for (const operand& o : p.outputs(x)) {
+        if (o.where != storage::slot) continue;
+        extents e;
+        for (const extent n : p.dims_of(o.shape)) e.push(n);
+        stored += bytes(o.type, e, symbols);
+        ++values;
+      }
+    std::int64_t planned = 0;
+    for (const slot& s : p.slots) planned += slot_bytes(s, symbols.data());
+    out_ += fmt::format("plan      {:>6} instructions\n", p.instructions.size());
+    out_ += fmt::format(
+        "memory    {} if each value had its own, {} in {} values after fusing, {} in {} slots that they "
+        "share",
+        bytes_text(apart_), bytes_text(stored), values, bytes_text(planned), p.slots.size());
+    std::string names;
+    for (const std::string& name : assumed_) names += (names.empty() ? "" : " = ") + name;
+    out_ += names.empty() ? "\n" : fmt::format(", with {} = 1\n", names);
+  }
+
+  const graph_view& g_;
+  const explain_options& options_;
+  std::string out_;
+  bool pruned_ = false;
+  std::int64_t apart_ = 0;
+  std::set<std::string> assumed_;  // names of extents that nobody gave
+  // Of the graph before:
+  std::vector<int> model_, fetches_;
+  std::vector<std::uint64_t> ops_;
+  std::vector<std::vector<int>> inputs_;
+};
+
+}  // namespace detail
+
+// A line for each pass of the pipeline, with nodes that it changed and the lines that made them; then the plan, and how
+// much memory was saved. fg::explain(model), fg::explain(model, {.fetches = {"loss"}, .extents = {batch(32)}}).
+template <viewed_graph G>
+std::string explain(const G& model, const explain_options& options = {}) {
+  const graph_view g = model.view();
+  return detail::explainer(g, options).text();
+}
+
+}  // namespace flowgraph
