@@ -29,7 +29,7 @@ const_strided_matrix<T> patches_of(const conv_geometry& g, const T* x, std::int6
 
 // A group's part of rows that have one element for each of the convolution's results.
 template <class T>
-const_strided_matrix<T> results_of(const conv_geometry& g, const T* rows, std::int64_t group, std::int64_t first,
+const_strided_matrix<T> group_rows(const conv_geometry& g, const T* rows, std::int64_t group, std::int64_t first,
                                    std::int64_t count) {
   return {rows + first * g.results + group * g.group_results, count, g.group_results, Eigen::OuterStride<>(g.results)};
 }
@@ -44,7 +44,7 @@ void convolve(const kernel_args& k, const conv_geometry& g, const T* x, const T*
       const std::int64_t count = std::min(chunk, g.rows() - first);
       strided_matrix<T>(y + first * g.results + group * g.group_results, count, g.group_results,
                         Eigen::OuterStride<>(g.results))
-          .noalias() = patches_of(g, x, group, first, count, {0, g.patch()}) * results_of(g, w, group, 0, g.patch());
+          .noalias() = patches_of(g, x, group, first, count, {0, g.patch()}) * group_rows(g, w, group, 0, g.patch());
       if (y == k.out[0].data) k.finish(first, group * g.group_results, count, g.group_results, g.results);
     }
   });
@@ -61,7 +61,7 @@ const T* turn_filter(const conv_geometry& g, const T* w) {
     for (std::int64_t group = 0; group < g.groups; ++group)
       strided_matrix<T>(turned + (taps - 1 - tap) * size + group * g.group_channels, g.group_results, g.group_channels,
                         Eigen::OuterStride<>(g.channels)) =
-          results_of(g, w, group, tap * g.group_channels, g.group_channels).transpose();
+          group_rows(g, w, group, tap * g.group_channels, g.group_channels).transpose();
   return turned;
 }
 
@@ -122,8 +122,8 @@ struct cpu_kernel<ops::conv2d_input_gradient> {
                      for (std::int64_t group = 0; group < g.groups; ++group) {
                        const std::int64_t count = std::min(chunk, last * g.pixels() - row);
                        detail::strided_matrix<T>(patches, count, g.patch(), Eigen::OuterStride<>(g.patch())).noalias() =
-                           detail::results_of(g, y, group, row, count) *
-                           detail::results_of(g, w, group, 0, g.patch()).transpose();
+                           detail::group_rows(g, y, group, row, count) *
+                           detail::group_rows(g, w, group, 0, g.patch()).transpose();
                        detail::scatter_patches(g, patches, group, row, count, x);
                      }
                  });
@@ -166,7 +166,7 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
                      for (std::int64_t first = 0; first < g.rows(); first += chunk) {
                        const std::int64_t count = std::min(chunk, g.rows() - first);
                        dw.noalias() += detail::patches_of(g, x, group, first, count, columns).transpose() *
-                                       detail::results_of(g, y, group, first, count);
+                                       detail::group_rows(g, y, group, first, count);
                      }
                    }
                  });
