@@ -32,6 +32,7 @@ THIRD_PARTY = {
     "Eigen": {"kernels", "runtime"},
     "unsupported/Eigen": {"kernels", "runtime"},
     "oneapi/dnnl": {"kernels/onednn"},
+    "immintrin.h": {"kernels/cpu"},  # the compiler's, of x86
     "dlpack": {"runtime"},
     "fmt": {"kernels", "runtime", "net", "io", "look"},
     "zlib.h": {"io"},

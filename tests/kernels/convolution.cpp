@@ -52,9 +52,19 @@ double convolved(const fg::conv& c, const array& x, const array& w, const array&
   return sum;
 }
 
+// The kernel for T; every number here is exact in both types.
+template <class Op, class T>
+array run(const fg::conv& c, std::vector<std::int64_t> result, const array& a, const array& b) {
+  using of_t = fg::testing::host_array<T>;
+  const auto y = fg::testing::run_kernel<Op, T>(c, std::move(result), of_t(a.dims, {a.values.begin(), a.values.end()}),
+                                                of_t(b.dims, {b.values.begin(), b.values.end()}));
+  return array(y.dims, {y.values.begin(), y.values.end()});
+}
+
 // T(x, w, z) = <conv(x, w), z> is linear in each: its three derivatives must agree on it.
-void check(const fg::conv& c, const array& x, const array& w, std::vector<std::int64_t> result) {
-  const array y = fg::testing::run_kernel<fg::ops::conv2d, double>(c, result, x, w);
+template <class T>
+void check_in(const fg::conv& c, const array& x, const array& w, const std::vector<std::int64_t>& result) {
+  const array y = run<fg::ops::conv2d, T>(c, result, x, w);
   int wrong = 0;
   for (std::int64_t n = 0; n < result[0]; ++n)
     for (std::int64_t i = 0; i < result[1]; ++i)
@@ -62,10 +72,14 @@ void check(const fg::conv& c, const array& x, const array& w, std::vector<std::i
         for (std::int64_t o = 0; o < result[3]; ++o) wrong += at(y, n, i, j, o) != convolved(c, x, w, y, n, i, j, o);
   CHECK(wrong == 0);
   const array z = numbers(result, 3);
-  const array dx = fg::testing::run_kernel<fg::ops::conv2d_input_gradient, double>(c, x.dims, z, w);
-  const array dw = fg::testing::run_kernel<fg::ops::conv2d_filter_gradient, double>(c, w.dims, x, z);
+  const array dx = run<fg::ops::conv2d_input_gradient, T>(c, x.dims, z, w);
+  const array dw = run<fg::ops::conv2d_filter_gradient, T>(c, w.dims, x, z);
   CHECK(dot(y, z) == dot(dx, x));
   CHECK(dot(y, z) == dot(dw, w));
+}
+void check(const fg::conv& c, const array& x, const array& w, const std::vector<std::int64_t>& result) {
+  check_in<double>(c, x, w, result);
+  check_in<float>(c, x, w, result);
 }
 
 }  // namespace
@@ -82,6 +96,32 @@ TEST_CASE("convolutions of several chunks") {
     check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 8}, 2), {3, 40, 37, 8});
   }
   SUBCASE("depthwise") { check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 16}, 2), {3, 40, 37, 16}); }
+}
+
+TEST_CASE("convolutions of float on register tiles, however a row of the window lies") {
+  SUBCASE("results that fill no tile, several bands") {
+    check({.padding = fg::same}, numbers({2, 33, 35, 24}, 1), numbers({3, 3, 24, 41}, 2), {2, 33, 35, 41});
+  }
+  SUBCASE("strided") {
+    check({.stride = {2, 3}, .padding = fg::padded(2, 1, 0, 2)}, numbers({2, 17, 19, 9}, 1), numbers({4, 5, 9, 16}, 2),
+          {2, 9, 6, 16});
+  }
+  SUBCASE("dilated") {
+    check({.dilation = {2, 3}, .padding = fg::same}, numbers({1, 12, 13, 9}, 1), numbers({3, 3, 9, 17}, 2),
+          {1, 12, 13, 17});
+  }
+  SUBCASE("in groups") {
+    check({.padding = fg::same, .groups = 3}, numbers({2, 9, 9, 27}, 1), numbers({3, 3, 9, 30}, 2), {2, 9, 9, 30});
+  }
+  SUBCASE("channels whose pixels would collide in the cache") {
+    check({.padding = fg::same}, numbers({1, 5, 6, 512}, 1), numbers({3, 3, 512, 8}, 2), {1, 5, 6, 8});
+  }
+  SUBCASE("rows longer than a tile is deep") {
+    check({.padding = fg::same}, numbers({1, 4, 7, 300}, 1), numbers({3, 5, 300, 12}, 2), {1, 4, 7, 12});
+  }
+  SUBCASE("padding wider than the window") {
+    check({.padding = fg::padded(4, 3, 5, 2)}, numbers({1, 3, 2, 8}, 1), numbers({2, 3, 8, 9}, 2), {1, 9, 7, 9});
+  }
 }
 
 TEST_CASE("an empty batch has no result, and a filter gradient of zeros") {

@@ -43,8 +43,15 @@ TEST_CASE_TEMPLATE("products of all orientations and sizes", T, float, double, s
   check_product<T>(1, 9, 5);
   check_product<T>(5, 9, 1);
   check_product<T>(17, 23, 31);
+  check_product<T>(65, 37, 41);
   check_product<T>(3, 0, 2);  // a sum of nothing is 0
   check_product<T>(0, 3, 2);
+}
+
+TEST_CASE("products of float on register tiles, with more rows, columns and terms than a block has") {
+  check_product<float>(130, 700, 30);  // several slices of the sum, several blocks of rows
+  check_product<float>(7, 33, 1100);   // several blocks of columns
+  check_product<float>(512, 512, 24);  // rows that would collide in the cache
 }
 
 TEST_CASE("leading axes broadcast on both sides") {

@@ -1,9 +1,10 @@
 // Convolution as a matrix product: the patches under the window, as rows of a matrix, times the filter. Only a few
 // hundred rows are made at a time, so that they stay in the cache. With one input channel for each group
-// (depthwise) there is no product to speak of: depthwise.hpp.
+// (depthwise) there is no product to speak of: depthwise.hpp. Register tiles need no patches: tiled_conv.hpp.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/kernels/region.hpp>
@@ -12,6 +13,7 @@
 #include "depthwise.hpp"
 #include "matmul.hpp"
 #include "scratch.hpp"
+#include "tiled_conv.hpp"
 
 namespace flowgraph::detail {
 
@@ -50,6 +52,12 @@ void convolve(const kernel_args& k, const conv_geometry& g, const T* x, const T*
   });
 }
 
+// Whether tiled_conv.hpp computes it.
+template <class T>
+bool on_tiles(const conv_geometry& g) {
+  return std::is_same_v<T, float> && tiled_geometry::suits(g);
+}
+
 struct turned_filter;  // the use of the scratch memory
 
 // [u, v, c, (group, o)] -> [height - 1 - u, width - 1 - v, o, (group, c)]
@@ -82,8 +90,11 @@ struct cpu_kernel<ops::conv2d> {
       if (g.depthwise()) {
         detail::depthwise_convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
       } else {
-        detail::convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
         finished = out.data == k.out[0].data;
+        if constexpr (std::is_same_v<T, float>)
+          if (detail::on_tiles<T>(g))
+            return detail::tiled_convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), false, out.as<T>(), finished);
+        detail::convolve(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
       }
     });
     if (k.region != nullptr && !finished) run_region(k);
@@ -100,6 +111,9 @@ struct cpu_kernel<ops::conv2d_input_gradient> {
     detail::with_channels_last<T>(k, c.layout, 0x101, [&](const array_view* in, const array_view& out) {
       const detail::conv_geometry g(c, out, in[1], in[0]);
       const T *y = in[0].as<const T>(), *w = in[1].as<const T>();
+      if constexpr (std::is_same_v<T, float>)
+        if (g.unit_stride() && detail::on_tiles<T>(g.reversed()) && !g.depthwise())
+          return detail::tiled_convolve(k, g.reversed(), y, w, true, out.as<T>(), false);
       if (g.depthwise())
         detail::depthwise_input_gradient(k, g, y, w, out.as<T>());
       else if (g.unit_stride())
@@ -140,6 +154,9 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
     const conv c = k.attrs<conv>();
     detail::with_channels_last<T>(k, c.layout, 0x003, [&](const array_view* in, const array_view& out) {
       const detail::conv_geometry g(c, in[0], out, in[1]);
+      if constexpr (std::is_same_v<T, float>)
+        if (detail::on_tiles<T>(g))
+          return detail::tiled_filter_gradient(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
       if (g.depthwise())
         detail::depthwise_filter_gradient(k, g, in[0].as<const T>(), in[1].as<const T>(), out.as<T>());
       else

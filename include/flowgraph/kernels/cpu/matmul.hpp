@@ -1,6 +1,6 @@
-// The matrix product on Eigen. Large products are cut into blocks of the result, small ones of a batch are put
-// together, so that each part is worth a thread. Integers have loops of their own: Eigen's blocked kernels are for
-// floating-point numbers.
+// The matrix product on Eigen, and of float where the processor allows on register tiles. Large products are cut into
+// blocks of the result, small ones of a batch are put together, so that each part is worth a thread. Integers have
+// loops of their own: Eigen's blocked kernels are for floating-point numbers.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,17 +10,13 @@
 
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/matmul.hpp>
+#include "product_shape.hpp"
 #include "strided.hpp"
+#include "tiled_product.hpp"
 
 namespace flowgraph {
 
 namespace detail {
-
-// One product of matrices as they lie in memory: op(a) is m x k, op(b) is k x n, y is m x n.
-struct product_shape {
-  std::int64_t m, n, k;
-  bool transpose_a, transpose_b;
-};
 
 template <class T, int Order>
 using const_matrix_map = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>>;
@@ -39,20 +35,22 @@ using const_strided_matrix =
 struct product_blocks {
   std::int64_t rows, columns;
 
-  explicit product_blocks(const product_shape& s) : rows(s.m), columns(s.n) {
+  // Tiles read the left operand as it lies where they can: then its rows are better left together.
+  product_blocks(const product_shape& s, bool tiles) : rows(s.m), columns(s.n) {
     constexpr std::int64_t unit = 32;
-    const std::int64_t work = s.m * s.n * s.k, most = std::min(work >> 22, 8 + (work >> 28));
+    const std::int64_t work = s.m * s.n * s.k, most = std::min(work >> 22, 8 + (work >> (tiles ? 30 : 28)));
     for (std::int64_t parts = 2; parts <= most && std::max(rows, columns) >= 2 * unit; parts *= 2) {
-      std::int64_t& longer = rows > columns ? rows : columns;
+      std::int64_t& longer = rows > (tiles ? 2 : 1) * columns ? rows : columns;
       longer = ((longer + 1) / 2 + unit - 1) / unit * unit;
     }
   }
 };
 
-// Rows [i, i + rows) and columns [j, j + columns) of the result.
-struct product_part {
-  std::int64_t i, j, rows, columns;
-};
+// Where tiles are quicker than Eigen: with a few columns for their lanes, and work enough to be put in order first.
+template <class T>
+bool on_tiles(const product_shape& s) {
+  return std::is_same_v<T, float> && has_register_tiles() && s.n >= 8 && s.m * s.n * s.k >= 1 << 13;
+}
 
 // A transposed row-major matrix is a column-major one.
 template <class T, int OrderA, int OrderB>
@@ -70,6 +68,8 @@ void eigen_product(const T* a, const T* b, T* y, const product_shape& s, const p
 
 template <class T>
 void multiply(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
+  if constexpr (std::is_same_v<T, float>)
+    if (on_tiles<T>(s)) return tiled_product(a, b, y, s, p);
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int row = Eigen::RowMajor, column = Eigen::ColMajor;
     if (s.transpose_a)
@@ -128,7 +128,7 @@ struct cpu_kernel<ops::matmul> {
       s.m *= batch;
       batch = 1;
     }
-    const detail::product_blocks block(s);
+    const detail::product_blocks block(s, detail::on_tiles<T>(s));
     const std::int64_t down = (s.m + block.rows - 1) / block.rows, across = (s.n + block.columns - 1) / block.columns;
     const T *left = a.as<const T>(), *right = b.as<const T>();
     T* const result = y.as<T>();

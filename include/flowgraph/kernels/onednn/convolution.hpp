@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <flowgraph/kernels/cpu/channels_last.hpp>
+#include <flowgraph/kernels/cpu/tiled_conv.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include "conv_pieces.hpp"
@@ -43,7 +44,8 @@ class convolution final : public prepared_kernel {
     y.view = d == direction::forward ? k.out[0] : d == direction::input ? k.in[0] : k.in[1];
     if (c.layout != nhwc) x.describe(x.view), y.describe(y.view);
     const conv_shape s(c, x.view, w, y.view);
-    if (!everywhere && s.images * s.flops() < 1 << 20) return nullptr;
+    if (!everywhere && (s.images * s.flops() < 1 << 20 || on_tiles(d, conv_geometry(c, x.view, w, y.view))))
+      return nullptr;
     std::unique_ptr<convolution> made(new convolution(d, s, c.layout));
     return made->prepare(everywhere) ? std::move(made) : nullptr;
   }
@@ -76,6 +78,14 @@ class convolution final : public prepared_kernel {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  // The library's own kernels on register tiles are as quick or quicker, and put nothing into blocks; but for products
+  // of pixels by a matrix, and where the copy of an image can't have its pixels side by side.
+  static bool on_tiles(direction d, const conv_geometry& g) {
+    if (d == direction::input && !g.unit_stride()) return false;
+    const conv_geometry of = d == direction::input ? g.reversed() : g;
+    return tiled_geometry::suits(of) && !g.pointwise() && tiled_geometry(of).runs == 1;
+  }
 
   // A primitive, and the pieces of one shape that it computes.
   struct shape_primitive {

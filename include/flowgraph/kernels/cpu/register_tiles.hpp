@@ -1,0 +1,161 @@
+// Products of float matrices in the processor's registers: 6 x 16 results at a time, every element of the left operand
+// multiplied with 16 of the right. Matrix products and convolutions are cut into such tiles where the processor has
+// AVX2, whatever it was compiled for; Eigen's own kernel reaches two thirds of this one's speed there.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define FLOWGRAPH_REGISTER_TILES 1
+#else
+#define FLOWGRAPH_REGISTER_TILES 0
+#endif
+
+namespace flowgraph::detail {
+
+inline constexpr std::int64_t tile_rows = 6, tile_columns = 16;
+
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+// What one tile is the product of: the sum over `taps` of a_t [rows, depth] times b_t [depth, 16].
+struct tile_task {
+  std::int64_t taps = 1, depth = 0;
+  const float* a = nullptr;            // element (i, p) of a_t is a[tap_step t + rows[i] + step p]
+  const std::int64_t* rows = nullptr;  // where each of the rows begins
+  std::int64_t tap_step = 0, step = 1;
+  const float* b = nullptr;              // packed: [taps, depth, 16]
+  float* c = nullptr;                    // [rows, columns], rows c_row apart
+  std::int64_t c_row = 0, columns = 16;  // at most 16
+  bool add = false;                      // to what c has
+};
+
+// Rows that lie a fixed distance apart.
+struct even_rows {
+  std::int64_t at[tile_rows];
+  explicit even_rows(std::int64_t apart) {
+    for (int i = 0; i < tile_rows; ++i) at[i] = i * apart;
+  }
+};
+
+#if FLOWGRAPH_REGISTER_TILES
+
+// The sums are in registers only where the loops over them are written out; clang does so by itself.
+#if defined(__clang__)
+#define FLOWGRAPH_WRITE_OUT
+#else
+#define FLOWGRAPH_WRITE_OUT _Pragma("GCC unroll 8")
+#endif
+
+// With AVX-512 Eigen and oneDNN have wider tiles.
+inline bool has_register_tiles() {
+  static const bool found =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !__builtin_cpu_supports("avx512f");
+  return found;
+}
+
+template <int Rows>
+[[gnu::target("avx2,fma")]] void compute_tile(const tile_task& t) {
+  __m256 sum[Rows][2];
+  FLOWGRAPH_WRITE_OUT
+  for (int i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = _mm256_setzero_ps();
+  const float *rows[Rows], *b = t.b;
+  FLOWGRAPH_WRITE_OUT
+  for (int i = 0; i < Rows; ++i) rows[i] = t.a + t.rows[i];
+  for (std::int64_t tap = 0; tap < t.taps; ++tap) {
+    std::int64_t at = tap * t.tap_step;
+    for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, at += t.step) {
+      const __m256 low = _mm256_loadu_ps(b), high = _mm256_loadu_ps(b + 8);
+      FLOWGRAPH_WRITE_OUT
+      for (int i = 0; i < Rows; ++i) {
+        const __m256 x = _mm256_broadcast_ss(rows[i] + at);
+        sum[i][0] = _mm256_fmadd_ps(x, low, sum[i][0]);
+        sum[i][1] = _mm256_fmadd_ps(x, high, sum[i][1]);
+      }
+    }
+  }
+  if (t.columns == tile_columns) {
+    FLOWGRAPH_WRITE_OUT
+    for (int i = 0; i < Rows; ++i) FLOWGRAPH_WRITE_OUT
+    for (int j = 0; j < 2; ++j) {
+      float* const to = t.c + i * t.c_row + 8 * j;
+      _mm256_storeu_ps(to, t.add ? _mm256_add_ps(_mm256_loadu_ps(to), sum[i][j]) : sum[i][j]);
+    }
+    return;
+  }
+  FLOWGRAPH_WRITE_OUT
+  for (int i = 0; i < Rows; ++i) {
+    float all[tile_columns], *const to = t.c + i * t.c_row;
+    _mm256_storeu_ps(all, sum[i][0]);
+    _mm256_storeu_ps(all + 8, sum[i][1]);
+    for (std::int64_t j = 0; j < t.columns; ++j) to[j] = t.add ? to[j] + all[j] : all[j];
+  }
+}
+
+// rows: 1 to 6.
+inline void compute_tile(std::int64_t rows, const tile_task& t) {
+  static constexpr void (*by_rows[])(const tile_task&) = {&compute_tile<1>, &compute_tile<2>, &compute_tile<3>,
+                                                          &compute_tile<4>, &compute_tile<5>, &compute_tile<6>};
+  by_rows[rows - 1](t);
+}
+
+// to[p, j] = from[j, p] of 8 x 8 elements.
+[[gnu::target("avx2")]] inline void transpose_8x8(const float* from, std::int64_t from_row, float* to,
+                                                  std::int64_t to_row) {
+  __m256 r[8], s[8];
+  FLOWGRAPH_WRITE_OUT
+  for (int i = 0; i < 4; ++i) {  // halves of rows i and i + 4 side by side: the rest stays within halves
+    const float *low = from + i * from_row, *high = from + (i + 4) * from_row;
+    r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+    r[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low + 4)), _mm_loadu_ps(high + 4), 1);
+  }
+  FLOWGRAPH_WRITE_OUT
+  for (int i = 0; i < 8; i += 4) {
+    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    s[i + 2] = _mm256_unpacklo_ps(r[i + 2], r[i + 3]);
+    s[i + 3] = _mm256_unpackhi_ps(r[i + 2], r[i + 3]);
+    _mm256_storeu_ps(to + i * to_row, _mm256_shuffle_ps(s[i], s[i + 2], 0x44));
+    _mm256_storeu_ps(to + (i + 1) * to_row, _mm256_shuffle_ps(s[i], s[i + 2], 0xEE));
+    _mm256_storeu_ps(to + (i + 2) * to_row, _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44));
+    _mm256_storeu_ps(to + (i + 3) * to_row, _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xEE));
+  }
+}
+
+#undef FLOWGRAPH_WRITE_OUT
+
+#else
+
+inline bool has_register_tiles() { return false; }
+
+inline void compute_tile(std::int64_t rows, const tile_task& t) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    float sum[tile_columns]{}, *const to = t.c + i * t.c_row;
+    for (std::int64_t p = 0; p < t.taps * t.depth; ++p) {
+      const float x = t.a[p / t.depth * t.tap_step + t.rows[i] + p % t.depth * t.step];
+      for (std::int64_t j = 0; j < tile_columns; ++j) sum[j] += x * t.b[p * tile_columns + j];
+    }
+    for (std::int64_t j = 0; j < t.columns; ++j) to[j] = t.add ? to[j] + sum[j] : sum[j];
+  }
+}
+
+inline void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) to[j * to_row + i] = from[i * from_row + j];
+}
+
+#endif
+
+// f(first, count) for tiles of n rows, as even as they come: one of a row or two would take as long as one of four.
+template <class F>
+void for_each_tile(std::int64_t n, const F& f) {
+  const std::int64_t tiles = (n + tile_rows - 1) / tile_rows,
+                     longer = n - (n / std::max<std::int64_t>(tiles, 1)) * tiles;
+  for (std::int64_t i = 0, first = 0; i < tiles; ++i) {
+    const std::int64_t count = n / tiles + (i < longer ? 1 : 0);
+    f(first, count);
+    first += count;
+  }
+}
+
+}  // namespace flowgraph::detail
