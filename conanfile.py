@@ -18,6 +18,8 @@ class FlowgraphConan(ConanFile):
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "constexpr", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
+    options = {"with_onednn": [True, False]}
+    default_options = {"with_onednn": False}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "tests/*", "examples/*", "docs/*", "tools/*"
     no_copy_source = True
 
@@ -31,6 +33,8 @@ class FlowgraphConan(ConanFile):
     def requirements(self):
         self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)
         self.requires("fmt/[>=9 <13]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_onednn:
+            self.requires("onednn/[>=2.6 <3]", transitive_headers=True, transitive_libs=True)
 
     def build_requirements(self):
         self.test_requires("doctest/[>=2.4.9 <3]")
@@ -46,18 +50,27 @@ class FlowgraphConan(ConanFile):
         oldest = {"gcc": "12", "clang": "16"}.get(str(compiler))
         if oldest and Version(compiler.version) < oldest:
             raise ConanInvalidConfiguration(f"flowgraph needs {compiler} {oldest} or later, not {compiler.version}")
+        if self.options.with_onednn and self.dependencies["onednn"].options.get_safe("cpu_runtime") == "TBB":
+            raise ConanInvalidConfiguration(
+                "flowgraph needs a oneDNN for OpenMP or without threads: TBB's can't be kept to a session's number; "
+                "pass -o onednn/*:cpu_runtime=OMP"
+            )
 
     def generate(self):
-        CMakeDeps(self).generate()
+        dependencies = CMakeDeps(self)
+        if self.options.with_onednn:  # by the names of oneDNN's own CMake files, whatever the recipe calls them
+            dependencies.set_property("onednn", "cmake_file_name", "dnnl")
+            dependencies.set_property("onednn", "cmake_target_name", "DNNL::dnnl")
+        dependencies.generate()
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
         skip = self.conf.get("tools.build:skip_test", default=False, check_type=bool)
         toolchain.cache_variables["FLOWGRAPH_BUILD_TESTS"] = not skip
         toolchain.cache_variables["FLOWGRAPH_BUILD_EXAMPLES"] = False
-        # Not whichever oneDNN, zlib, libpng, libjpeg and protozero the system has: the package requires none.
+        # Not whichever zlib, libpng, libjpeg and protozero the system has: the package requires none; nor its oneDNN.
         for library in ("ZLIB", "PNG", "JPEG", "protozero"):
             toolchain.cache_variables[f"CMAKE_DISABLE_FIND_PACKAGE_{library}"] = True
-        toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "eigen"
+        toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "onednn" if self.options.with_onednn else "eigen"
         toolchain.generate()
 
     def build(self):
@@ -90,3 +103,8 @@ class FlowgraphConan(ConanFile):
             component.libdirs = []
         if self.settings.os in ("Linux", "FreeBSD"):
             everything.system_libs = ["pthread", "m"]
+        if self.options.with_onednn:
+            everything.requires.append("onednn::onednn")
+            everything.defines = ["FLOWGRAPH_ONEDNN=1"]
+            if self.settings.os == "Linux":
+                everything.system_libs.append("dl")

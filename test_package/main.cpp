@@ -1,4 +1,6 @@
 #include <cstdio>
+#include <string>
+
 #include <flowgraph.hpp>
 #include <flowgraph/data.hpp>
 
@@ -19,5 +21,10 @@ int main() {
     const auto y = s.run<"y">(fg::feed<"x">(rows));  // w starts as zeros
     if (y.size() != 3 || y.data()[0] != 1.0f) return 1;
   }
+#if FLOWGRAPH_ONEDNN
+  fg::session<line> other({.kernels = fg::kernels::onednn});
+  if (other.plan_text<"y">(fg::feed<"x">(x)).find("by onednn") == std::string::npos) return 2;
+  if (other.run<"y">(fg::feed<"x">(x)).data()[2] != 1.0f) return 3;
+#endif
   std::puts("flowgraph works here");
 }

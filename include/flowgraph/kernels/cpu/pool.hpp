@@ -9,6 +9,7 @@
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/pool.hpp>
 #include "channels_last.hpp"
+#include "lanes.hpp"
 #include "strided_copy.hpp"
 
 namespace flowgraph::detail {
@@ -74,6 +75,23 @@ using pixel_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
 template <class T>
 using const_pixel_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
 
+// The largest elements of a window in as many channels as Count packets have, which stay in registers meanwhile. x, y:
+// at the first of the channels. NaN counts as the largest.
+template <int Count, class T>
+void largest_in_packets(const pool_geometry& g, const pool_window& w, const T* x, T* y) {
+  constexpr int size = lane_count<T>;
+  packet<T> largest[Count];
+  for (int i = 0; i < Count; ++i)
+    largest[i] = eigen::ploadu<packet<T>>(x + (w.top * g.width + w.left) * g.channels + i * size);
+  for (std::int64_t u = w.top; u < w.bottom; ++u)
+    for (std::int64_t v = w.left; v < w.right; ++v) {
+      const T* const from = x + (u * g.width + v) * g.channels;
+      for (int i = 0; i < Count; ++i)
+        largest[i] = eigen::pmax<Eigen::PropagateNaN>(largest[i], eigen::ploadu<packet<T>>(from + i * size));
+    }
+  for (int i = 0; i < Count; ++i) eigen::pstoreu(y + i * size, largest[i]);
+}
+
 // f(c, source) for each channel c of a window: where its largest element lies, counted from the first of the images.
 // The first of equal ones; NaN counts as the largest.
 template <class T, class F>
@@ -115,13 +133,20 @@ struct cpu_kernel<ops::max_pool> {
     detail::with_channels_last<T>(k, p.layout, 0x101, [&](const array_view* in, const array_view& out) {
       const detail::pool_geometry g(p, in[0], out);
       const T* x = in[0].as<const T>();
+      constexpr int one = detail::lane_count<T>, several = 4;
       g.for_each_window(k, [&, n = g.channels](const detail::pool_window& w) {
-        detail::pixel_map<T> y(out.as<T>() + w.result * n, n);
-        y = detail::const_pixel_map<T>(x + (w.top * g.width + w.left) * n, n);
-        for (std::int64_t u = w.top; u < w.bottom; ++u)
-          for (std::int64_t v = w.left; v < w.right; ++v)
-            y = y.binaryExpr(detail::const_pixel_map<T>(x + (u * g.width + v) * n, n),
-                             Eigen::internal::scalar_max_op<T, T, Eigen::PropagateNaN>());
+        T* const y = out.as<T>() + w.result * n;
+        std::int64_t c = 0;
+        for (; c + several * one <= n; c += several * one) detail::largest_in_packets<several>(g, w, x + c, y + c);
+        for (; c + one <= n; c += one) detail::largest_in_packets<1>(g, w, x + c, y + c);
+        for (; c < n; ++c) {
+          y[c] = x[(w.top * g.width + w.left) * n + c];
+          for (std::int64_t u = w.top; u < w.bottom; ++u)
+            for (std::int64_t v = w.left; v < w.right; ++v) {
+              const T other = x[(u * g.width + v) * n + c];
+              if (other > y[c] || other != other) y[c] = other;
+            }
+        }
       });
     });
   }

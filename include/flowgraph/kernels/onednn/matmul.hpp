@@ -31,7 +31,10 @@ class matmul final : public prepared_kernel {
     columns_ = n;
     if (2 * m * n * depth < smallest_part) return;
     if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
-      while (rows_ >= columns_ ? copied_by_sgemm(half(rows_), columns_) : copied_by_sgemm(rows_, half(columns_)))
+      // Every part copies what it reads: where there is much to do, parts are large.
+      const double most = m * n >= large ? 0.002 : copying;
+      while (rows_ >= columns_ ? copied_by_sgemm(half(rows_), columns_, most)
+                               : copied_by_sgemm(rows_, half(columns_), most))
         (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
     } else if (n >= 2 * panel_columns) {
       columns_ = panel_columns;
@@ -72,8 +75,9 @@ class matmul final : public prepared_kernel {
 
   static constexpr std::int64_t half(std::int64_t n) { return (n / 2 + 15) / 16 * 16; }
   // What it costs to copy both operands, relative to the product; sgemm's own rule.
-  static constexpr bool copied_by_sgemm(std::int64_t m, std::int64_t n) {
-    return 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.0038;
+  static constexpr double copying = 0.0038;
+  static constexpr bool copied_by_sgemm(std::int64_t m, std::int64_t n, double most = copying) {
+    return 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < most;
   }
 
   // The part of the product that begins at (row, column).
