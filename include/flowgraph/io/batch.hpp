@@ -1,4 +1,4 @@
-// Several elements as one: numbers and arrays are stacked along a new first axis, tuples part by part, text becomes a
+// Several elements as one: numbers and arrays are piled along a new first axis, tuples part by part, text becomes a
 // std::vector.
 #pragma once
 #include <algorithm>
@@ -22,15 +22,15 @@ namespace detail {
 
 inline constexpr dim batch_extent{"batch"};
 
-// part(i) is the part of row i that is stacked.
+// part(i) is the part of row i that is piled.
 template <auto Extent, class Value>
-struct stacked {
+struct piled {
   static_assert(element<Value> || std::is_same_v<Value, std::string>,
                 "batch: an element must be a number, an array, text, or a std::tuple of these");
 };
 
 template <auto Extent, element T>
-struct stacked<Extent, T> {
+struct piled<Extent, T> {
   template <class Part>
   static auto of(std::int64_t count, const Part& part) {
     return ndarray<T, Extent>({count}, [&](T* to) {
@@ -40,7 +40,7 @@ struct stacked<Extent, T> {
 };
 
 template <auto Extent>
-struct stacked<Extent, std::string> {
+struct piled<Extent, std::string> {
   template <class Part>
   static auto of(std::int64_t count, const Part& part) {
     std::vector<std::string> all;
@@ -50,7 +50,7 @@ struct stacked<Extent, std::string> {
 };
 
 template <auto Extent, class T, auto... E>
-struct stacked_arrays {
+struct piled_arrays {
   template <class Part>
   static auto of(std::int64_t count, const Part& part) {
     using result = ndarray<T, Extent, E...>;
@@ -77,12 +77,12 @@ struct stacked_arrays {
   }
 };
 template <auto Extent, class T, auto... E>
-struct stacked<Extent, ndarray<T, E...>> : stacked_arrays<Extent, T, E...> {};
+struct piled<Extent, ndarray<T, E...>> : piled_arrays<Extent, T, E...> {};
 template <auto Extent, class T, auto... E>
-struct stacked<Extent, ndview<T, E...>> : stacked_arrays<Extent, std::remove_const_t<T>, E...> {};
+struct piled<Extent, ndview<T, E...>> : piled_arrays<Extent, std::remove_const_t<T>, E...> {};
 
 template <auto Extent, class... Values>
-struct stacked<Extent, std::tuple<Values...>> {
+struct piled<Extent, std::tuple<Values...>> {
   template <class Part>
   static auto of(std::int64_t count, const Part& part) {
     return parts(count, part, std::index_sequence_for<Values...>{});
@@ -92,7 +92,7 @@ struct stacked<Extent, std::tuple<Values...>> {
   template <class Part, std::size_t... I>
   static auto parts(std::int64_t count, const Part& part, std::index_sequence<I...>) {
     return std::tuple(
-        stacked<Extent, Values>::of(count, [&](std::int64_t i) -> const Values& { return std::get<I>(part(i)); })...);
+        piled<Extent, Values>::of(count, [&](std::int64_t i) -> const Values& { return std::get<I>(part(i)); })...);
   }
 };
 
@@ -104,8 +104,8 @@ struct batch_source {
 
   template <class Value>
   static auto stack(const std::vector<Value>& all) {
-    return stacked<Extent, Value>::of(static_cast<std::int64_t>(all.size()),
-                                      [&](std::int64_t i) -> const Value& { return all[static_cast<std::size_t>(i)]; });
+    return piled<Extent, Value>::of(static_cast<std::int64_t>(all.size()),
+                                    [&](std::int64_t i) -> const Value& { return all[static_cast<std::size_t>(i)]; });
   }
 
   template <class P>
