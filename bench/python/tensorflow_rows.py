@@ -106,6 +106,22 @@ def alexnet(g):
     g.finish(loss, train=loss)
 
 
+def queue(g):
+    """4,000 elements of 1 KB from 4 producers to 4 consumers, all of them loops in one step: no Python between two
+    elements, and no copy of one."""
+    x, q = g.fed("x", numbers(256, 0, 1)), tf.FIFOQueue(100, [tf.float32], [(256,)])
+
+    def produce(i):
+        with tf.control_dependencies([q.enqueue(x)]):
+            return i + 1
+
+    makers = [tf.while_loop(lambda i: i < 1000, produce, [0]) for _ in range(4)]
+    takers = [tf.while_loop(lambda i, _: i < 1000, lambda i, total: (i + 1, total + q.dequeue()[-1]), [0, 0.0])
+              for _ in range(4)]
+    with tf.control_dependencies(makers):
+        g.finish(tf.add_n([total for _, total in takers]))
+
+
 BUILD = {
     "null_step": null_step,
     **{row: mlp(row) for row in MLPS},
@@ -114,6 +130,7 @@ BUILD = {
     "conv_forward": conv_forward,
     "conv_train": conv_train,
     "alexnet": alexnet,
+    "queue": queue,
 }
 
 

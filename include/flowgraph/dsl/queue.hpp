@@ -169,10 +169,10 @@ struct queue {
 
  private:
   template <auto N>
-  static constexpr void check_count() {
+  static constexpr auto check_count() {
     if constexpr (std::integral<decltype(N)>) {
       constexpr bool positive = N > 0;
-      if constexpr (!positive) detail::mistake<problem::dequeue_count, axes<N>>();
+      if constexpr (!positive) detail::mistake<problem::dequeue_count, detail::many_of<N, Components>...>();
     }
   }
   template <class Op, class... X>

@@ -19,6 +19,7 @@
 #include "engine.hpp"
 #include "kernel_table.hpp"
 #include "put_values.hpp"
+#include "resource_handles.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -90,6 +91,20 @@ class dynamic_session {
         arguments...);
   }
 
+  // A step without a thread of the caller's: an fg::future of what run gives. Feeds are copied. It runs on the
+  // session's threads, and while it waits for a queue, a mutex or a barrier it needs none.
+  template <detail::run_argument... Arguments>
+  auto run_async(const Arguments&... arguments) {
+    using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
+    return with_step(
+        [this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
+               const limits* within) {
+          return engine().run_async(s, g, data, within,
+                                    [](const auto& done) { return detail::collect_values<values>(done); });
+        },
+        arguments...);
+  }
+
   // Values go where the caller says, so that nothing is allocated: s.run_into(out, logits, feeds...), and for several
   // values s.run_into(std::tie(loss_value, out), loss, logits, feeds...). An array of other extents gets new ones.
   template <class Target, detail::run_argument... Arguments>
@@ -152,6 +167,14 @@ class dynamic_session {
     engine().initialize(view(), seed);
   }
 
+  // A queue, mutex or barrier of the graph, for use from C++: s.queue(examples).enqueue(image, label).
+  template <any_tensor... Components>
+  queue_handle<Components...> queue(const flowgraph::queue<Components...>& q) {
+    return queue_handle<Components...>(resource_of<detail::queue_resource>(q));
+  }
+  mutex_handle mutex(const mutex_in_graph& m) { return mutex_handle(resource_of<detail::mutex_resource>(m)); }
+  barrier_handle barrier(const barrier_in_graph& b) { return barrier_handle(resource_of<detail::barrier_resource>(b)); }
+
   // The last steps, as many as options.profile says, oldest first.
   std::vector<step_profile> profile() const { return parts_->engine.profile(); }
 
@@ -163,6 +186,8 @@ class dynamic_session {
       for (const std::string& d : engine.options().devices) devices.push_back(d);
       if (devices.empty()) devices.assign(detail::local_device_list.begin(), detail::local_device_list.end());
     }
+
+    ~parts() { engine.end_async(); }  // while their plans are there
 
     graph_data& graph;
     detail::engine engine;
@@ -197,6 +222,11 @@ class dynamic_session {
   graph_data& data() const { return parts_->graph; }
   graph_view view() const { return parts_->graph.view(); }
 
+  template <class Resource, class Handle>
+  std::shared_ptr<Resource> resource_of(const Handle& h) {
+    engine().add_state(view());
+    return engine().template resource_of<Resource>(check_handle(h));
+  }
   template <class Handle>
   int check_handle(const Handle& h) const {
     if (h.graph != &data() || h.id < 0 || h.id >= data().size())

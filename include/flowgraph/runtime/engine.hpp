@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <flowgraph/kernels/providers.hpp>
+#include "async_step.hpp"
 #include "executor.hpp"
 #include "workspace_pool.hpp"
 
@@ -88,6 +89,23 @@ class engine {
     while (!f.go_on(f.may_wait() ? &thread_waiter::mine() : nullptr)) f.wait_here();
     return collect(f.values());
   }
+  // The same without a thread of the caller's. The prepared step outlives end_async().
+  template <class Collect>
+  auto run_async(prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l,
+                 const Collect& collect) {
+    using value = decltype(collect(std::declval<const values_of&>()));
+    auto step = std::make_unique<async_flight<flight, value, Collect>>(
+        crew(), g, feeds, s.program.plan().feeds.size(), l, collect,
+        [&](std::optional<flight>& to, const graph_view& view, const borrowed* const* kept, const limits* within) {
+          to.emplace(*this, s, view, kept, within);
+        });
+    auto result = step->future();
+    crew().enter();
+    crew().line.add(*step.release());
+    return result;
+  }
+  // When no step is begun any more: those that wait end, and all are over when this returns.
+  void end_async() { crew_.reset(); }
 
   // How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
   std::string plan_text(prepared_step& s, const graph_view& g, const borrowed* const* feeds) {
@@ -192,6 +210,12 @@ class engine {
     bool started_ = false;
   };
 
+  // The queue, mutex or barrier that a node declares.
+  template <class Resource>
+  std::shared_ptr<Resource> resource_of(int node) {
+    return std::static_pointer_cast<Resource>(resources_.of_node(node));
+  }
+
   // f(variable_state) while nobody changes it.
   template <class F>
   auto read(int node, const F& f) {
@@ -242,6 +266,24 @@ class engine {
                    w.how() == walk::alone ? nullptr : &helpers(), within});
   }
 
+  // Where callers have no thread to lend, as many as a step may have are made.
+  async_crew& crew() {
+    std::call_once(crew_made_, [this] {
+      if (options_.schedule) {
+        crew_ = std::make_unique<async_crew>(options_.schedule, options_.threads);
+        return;
+      }
+      Eigen::ThreadPoolInterface* pool = options_.pool;
+      if (pool == nullptr) {
+        async_pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads);
+        pool = async_pool_.get();
+      }
+      crew_ = std::make_unique<async_crew>([pool](std::function<void()> task) { pool->Schedule(std::move(task)); },
+                                           std::min(options_.threads, pool->NumThreads()));
+    });
+    return *crew_;
+  }
+
   workers& helpers() {
     std::call_once(helpers_made_, [this] {
       if (options_.schedule) {
@@ -266,6 +308,9 @@ class engine {
   std::unique_ptr<Eigen::ThreadPool> pool_;
   std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
   step_recorder recorder_;
+  std::once_flag crew_made_;
+  std::unique_ptr<Eigen::ThreadPool> async_pool_;
+  std::unique_ptr<async_crew> crew_;
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.

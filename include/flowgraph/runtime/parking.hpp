@@ -72,11 +72,17 @@ class thread_waiter final : public waiter {
   bool woken_ = false;
 };
 
-// On the calling thread. Afterwards the attempt is to be finished.
-inline void begin_and_wait(attempt& a, const kernel_args& k, const step_limits* within) {
+// begin(waiter) on the calling thread, and until it may be finished.
+template <class Begin>
+void begin_and_wait(attempt& a, const limits* l, const Begin& begin) {
   thread_waiter& me = thread_waiter::mine();
-  if (within != nullptr) within->check();
-  if (!a.begin(k, me)) me.wait_for(a, within);
+  if (l == nullptr) {
+    if (!begin(me)) me.wait_for(a, nullptr);
+    return;
+  }
+  const step_limits within(*l);
+  within.check();
+  if (!begin(me)) me.wait_for(a, &within);
 }
 
 }  // namespace flowgraph::detail

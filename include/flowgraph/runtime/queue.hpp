@@ -82,12 +82,14 @@ class queue_resource final : public resource {
    public:
     putting(queue_resource& q, bool many, bool kept) : turn(q, kept), many_(many) {}
 
-    bool begin(const kernel_args& k, waiter& w) override {
-      wanted_ = many_ ? k.in[0].dim(0) : 1;
+    bool begin(const kernel_args& k, waiter& w) override { return begin(k.in, many_ ? k.in[0].dim(0) : 1, w); }
+    // in: one for each component, of as many elements as `rows` have.
+    bool begin(const array_view* in, std::int64_t rows, waiter& w) {
+      wanted_ = rows;
       spare_.take(hand_, hand_.size());  // of one that was given up
-      check_operands(k);
+      check_operands(in);
       if (spare_.size() < wanted_) queue_.lend(spare_, wanted_ - spare_.size());
-      for (std::int64_t row = 0; row < wanted_; ++row) hand_.push_back(filled(k, row));
+      for (std::int64_t row = 0; row < wanted_; ++row) hand_.push_back(filled(in, row));
       return queue_.stand_in_line(*this, queue_.putters_, w);
     }
     bool cancel() noexcept override { return queue_.leave_line(*this, queue_.putters_); }
@@ -99,20 +101,19 @@ class queue_resource final : public resource {
    private:
     friend class queue_resource;
 
-    void check_operands(const kernel_args& k) const {
-      for (std::size_t i = 0; i < queue_.components_.size(); ++i) {
-        const component& c = queue_.components_[i];
-        const std::int64_t bytes = k.in[i].size() * size_of(k.in[i].type);
-        if (static_cast<std::size_t>(bytes) != c.bytes * static_cast<std::size_t>(wanted_))
-          throw argument_error(problem::queue_batch, fmt::format("queue \"{}\": {}, got {}", queue_.name_,
-                                                                 sentence(problem::queue_batch), type_text(k.in[i])));
-      }
+    void check_operands(const array_view* in) const {
+      const problem why = many_ ? problem::queue_batch : problem::queue_element;
+      for (std::size_t i = 0; i < queue_.components_.size(); ++i)
+        if (static_cast<std::size_t>(in[i].size() * size_of(in[i].type)) !=
+            queue_.components_[i].bytes * static_cast<std::size_t>(wanted_))
+          throw argument_error(why,
+                               fmt::format("queue \"{}\": {}, got {}", queue_.name_, sentence(why), type_text(in[i])));
     }
-    queue_element* filled(const kernel_args& k, std::int64_t row) {
+    queue_element* filled(const array_view* in, std::int64_t row) {
       queue_element* e = spare_.empty() ? new queue_element(queue_.bytes_) : spare_.pop_front();
       for (std::size_t i = 0; i < queue_.components_.size(); ++i) {
         const component& c = queue_.components_[i];
-        const auto* from = static_cast<const std::byte*>(k.in[i].data) + static_cast<std::size_t>(row) * c.bytes;
+        const auto* from = static_cast<const std::byte*>(in[i].data) + static_cast<std::size_t>(row) * c.bytes;
         if (c.bytes > 0) std::memcpy(e->data.get() + c.offset, from, c.bytes);
       }
       if (queue_.is(ops::queue_kind::priority)) std::memcpy(&e->priority, e->data.get(), sizeof e->priority);
@@ -163,7 +164,7 @@ class queue_resource final : public resource {
       const std::size_t all = queue_.components_.size();
       for (std::size_t i = 0; i < all; ++i) {
         const std::size_t bytes = queue_.components_[i].bytes, used = static_cast<std::size_t>(n) * bytes;
-        const std::size_t whole = static_cast<std::size_t>(wanted_) * bytes;
+        const std::size_t whole = static_cast<std::size_t>(k.out[i].dim(0)) * bytes;
         if (whole > used) std::memset(static_cast<std::byte*>(k.out[i].data) + used, 0, whole - used);
       }
       if (k.n_out > static_cast<int>(all)) *k.out[all].as<std::int64_t>() = n;

@@ -10,6 +10,7 @@
 #include <flowgraph/kernels/cpu/all.hpp>
 #include "engine.hpp"
 #include "put_values.hpp"
+#include "resource_handles.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -146,6 +147,16 @@ class session {
   auto run(const limits& within, const Feeds&... feeds) {
     return run_step<Fetch...>(&within, no_targets{}, feeds...);
   }
+  // A step without a thread of the caller's: an fg::future of what run gives. Feeds are copied. It runs on the
+  // session's threads, and while it waits for a queue, a mutex or a barrier it needs none.
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run_async(const Feeds&... feeds) {
+    return begin_step<Fetch...>(nullptr, feeds...);
+  }
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run_async(const limits& within, const Feeds&... feeds) {
+    return begin_step<Fetch...>(&within, feeds...);
+  }
   // Values go where the caller says, so that nothing is allocated: s.run_into<"logits">(out, feeds...), and for several
   // values s.run_into<"loss", "logits">(std::tie(loss, out), feeds...). An array of other extents gets new ones.
   template <fixed_string... Fetch, class Target, detail::named_feed_argument... Feeds>
@@ -191,6 +202,31 @@ class session {
   // All variables begin again, with this seed.
   void initialize(std::uint64_t seed) { parts_->engine.initialize(Model.view(), seed); }
 
+  // A queue, mutex or barrier of the model, for use from C++: s.queue<"examples">().enqueue(image, label).
+  template <fixed_string Name>
+  auto queue() {
+    if constexpr (is_resource<Name, ops::queue>()) {
+      using handle = typename detail::declared_queue<Model, node<Name>>::handle;
+      return handle(parts_->engine.template resource_of<detail::queue_resource>(node<Name>));
+    } else {
+      return detail::after_mistake{};
+    }
+  }
+  template <fixed_string Name>
+  auto mutex() {
+    if constexpr (is_resource<Name, ops::mutex>())
+      return mutex_handle(parts_->engine.template resource_of<detail::mutex_resource>(node<Name>));
+    else
+      return detail::after_mistake{};
+  }
+  template <fixed_string Name>
+  auto barrier() {
+    if constexpr (is_resource<Name, ops::barrier>())
+      return barrier_handle(parts_->engine.template resource_of<detail::barrier_resource>(node<Name>));
+    else
+      return detail::after_mistake{};
+  }
+
   // The last steps, as many as options.profile says, oldest first.
   std::vector<step_profile> profile() const { return parts_->engine.profile(); }
 
@@ -213,6 +249,17 @@ class session {
     }
   }
 
+  template <fixed_string Name, class Op>
+  static constexpr bool is_resource() {
+    if constexpr (!detail::check_name<Model, Name>()) {
+      return false;
+    } else {
+      constexpr bool yes = Model.view().nodes[node<Name>].op->id == Op::id;
+      if constexpr (!yes) detail::mistake<problem::not_a_resource, named<Name>>();
+      return yes;
+    }
+  }
+
   struct no_targets {};  // values are returned
 
   template <fixed_string... Fetch, class Targets, class... Feeds>
@@ -230,6 +277,18 @@ class session {
         return give([](const auto& done) { return detail::collect_values<values>(done); });
       else if constexpr (detail::target_check<Targets, values>::check())
         return give([&](const auto& done) { detail::put_values(done, targets); });
+    }
+  }
+
+  template <fixed_string... Fetch, class... Feeds>
+  auto begin_step(const limits* within, const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      return parts_->engine.run_async(step_of<Fetch...>(feeds...), Model.view(), data, within,
+                                      [](const auto& done) { return detail::collect_values<values>(done); });
     }
   }
 
@@ -259,6 +318,7 @@ class session {
 
   struct parts {
     explicit parts(const session_options& o) : engine(o) {}
+    ~parts() { engine.end_async(); }  // while their plans are there
 
     detail::engine engine;
     detail::step_table<step> steps;
