@@ -175,9 +175,9 @@ inline void tiled_filter_gradient(const kernel_args& k, const conv_geometry& geo
                                   float* dw) {
   const tiled_geometry t(geometry);
   const conv_geometry& g = t.g;
-  constexpr std::int64_t most_sums = 8, most_elements = 1 << 22;
+  constexpr std::int64_t most_sums = 8, most_summed = 1 << 22;
   const std::int64_t size = g.patch() * g.results, bands = g.images * t.bands();
-  const std::int64_t sums = std::min({most_sums, bands, std::max<std::int64_t>(2, most_elements / size)});
+  const std::int64_t sums = std::min({most_sums, bands, std::max<std::int64_t>(2, most_summed / size)});
   float* const others = scratch<float, filter_sums>((sums - 1) * size);
   const std::int64_t image = g.height * g.width * g.channels;
   parallel_for(k, sums, 1, [&](std::int64_t first, std::int64_t last) {
