@@ -159,6 +159,17 @@ static_assert(twice([](auto& g, fg::ref x, fg::ref) {
                 const int both = fg::emit<test_ops::halves>(x).id;
                 return fg::ref{&g, both + 1} - fg::ref{&g, both + 2};
               }) == 6);
+// Constants of different types and values, however their bits lie.
+static_assert([] {
+  fg::passes::draft d;
+  const auto add = [&](fg::dtype type, double value) {
+    const auto words = fg::detail::words_of(fg::ops::constant::attrs{value});
+    d.model.push(d.fetches.push(d.graph.append(fg::op_def_of<fg::ops::constant>, 0, type, nullptr, 0, words.w, 1)));
+  };
+  for (int t = 1; t <= static_cast<int>(fg::dtype::float64); ++t)
+    for (const double value : {0., -0., 1., -1., 2., -2., 0.5, -0.5}) add(static_cast<fg::dtype>(t), value);
+  return fg::passes::cse(d) == 0;
+}());
 // a + b is b + a; a - b is not b - a.
 constexpr int crossed(bool commutative) {
   return size_after(

@@ -36,6 +36,7 @@ constexpr int cse(draft& d) {
     std::uint64_t h = (x.op->id ^ static_cast<std::uint64_t>(x.region) ^ static_cast<std::uint64_t>(x.shape) << 32 ^
                        static_cast<std::uint64_t>(x.device) << 48 ^ static_cast<std::uint64_t>(x.type) << 60) *
                       factor;
+    h ^= h >> 29;       // the type is in the highest bits, and so is the sign of a constant: they must not meet
     if (x.region != 0)  // a variable that enters a region changes there like anywhere
       for (const int* k = e; k != end; ++k) value[*k] = value[outside(g.view(), *k)];
     if (t & bit::commutative && value[e[0]] > value[e[1]]) {

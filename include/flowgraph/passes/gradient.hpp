@@ -43,7 +43,8 @@ class differentiator {
   constexpr void find_wanted() {
     for (int i = lowest_; i < size_; ++i) {
       const node& x = g_.nodes.data[i];
-      if (wanted_.data[i] || x.n_inputs == 0 || x.region != region_ || !(is_floating(x.type) || x.outputs > 1)) continue;
+      if (wanted_.data[i] || x.n_inputs == 0 || x.region != region_ || !(is_floating(x.type) || x.outputs > 1))
+        continue;
       const int* in = g_.edges.data + x.inputs;
       for (int k = 0; k < x.n_inputs && !wanted_.data[i]; ++k) wanted_.data[i] = wanted(in[k]);
     }
@@ -167,8 +168,7 @@ class differentiator {
       want_inputs(body, arguments, active, captured);
       changed = false;
       for (int k = 0; k < n; ++k)
-        if (!active[k] && is_floating(g_.nodes[results[k]].type) && body.wanted(results[k]))
-          active[k] = changed = true;
+        if (!active[k] && is_floating(g_.nodes[results[k]].type) && body.wanted(results[k])) active[k] = changed = true;
     }
 
     // Backward, a turn takes derivatives by what a forward turn gave and gives those by what it began with; it adds up
@@ -238,8 +238,8 @@ class differentiator {
     for (const captured_input& c : captured) in.push(zeros_like(c.outer).id);
     for (int j = 0; j < kept.count; ++j) in.push(g_.capture(result(made, n + 1 + j), here));
     const auto plain = detail::words_of(ops::control_attrs{-1, 0, 0});
-    const int back = g_.append_owner(op_def_of<ops::while_loop>, in.data, in.count, backward, 2, in.data, in.count,
-                                     plain.w, 3);
+    const int back =
+        g_.append_owner(op_def_of<ops::while_loop>, in.data, in.count, backward, 2, in.data, in.count, plain.w, 3);
     next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) add(input(owner, k), at(result(back, next++)));
@@ -291,16 +291,16 @@ class differentiator {
     attrs.again = 0;
     const auto words = detail::words_of(attrs);
     int choice = g_.capture(input(owner, 0), around);
-    const int made = g_.append_owner(op_def_of<ops::cond>, like.data, like.count, forward, branches, &choice, 1, words.w,
-                                     3, around == region_ ? owner : -1);
+    const int made = g_.append_owner(op_def_of<ops::cond>, like.data, like.count, forward, branches, &choice, 1,
+                                     words.w, 3, around == region_ ? owner : -1);
 
     g_.current_region = here;
     for (int j = 0; j < kept.count; ++j)
       g_.add_capture(kept[j].region, g_.capture(result(made, n + j), here), kept[j].stack);
     const auto plain = detail::words_of(ops::control_attrs{-1, 0, 0});
     choice = g_.capture(input(owner, 0), here);
-    const int back = g_.append_owner(op_def_of<ops::cond>, outer.data, outer.count, backward, branches, &choice, 1,
-                                     plain.w, 3);
+    const int back =
+        g_.append_owner(op_def_of<ops::cond>, outer.data, outer.count, backward, branches, &choice, 1, plain.w, 3);
     for (int k = 0; k < outer.count; ++k) add(outer[k], at(result(back, k)));
   }
 
@@ -383,8 +383,7 @@ constexpr void gradient(graph_data& g, int loss, const int* xs, int n, int* resu
   d.find_wanted();
   if (d.wanted(loss)) d.add(loss, ops::full_like({&g, loss}, 1));
   d.sweep();
-  for (int k = 0; k < n; ++k)
-    result[k] = d.sum(inside[k]) >= 0 ? d.sum(inside[k]) : ops::full_like({&g, xs[k]}, 0).id;
+  for (int k = 0; k < n; ++k) result[k] = d.sum(inside[k]) >= 0 ? d.sum(inside[k]) : ops::full_like({&g, xs[k]}, 0).id;
 }
 
 }  // namespace flowgraph::passes

@@ -91,9 +91,8 @@ class lowering {
         out[operands_++] = {storage::slot, g_.nodes[k].type, k, g_.nodes[k].shape};
     // A constant is written before the regions that need it, wherever it was made.
     const int region = x.op->id == ops::constant::id ? 0 : x.region;
-    result.instructions.data[count_++] = {x.op,      model_[i], device_[i], region, first, x.n_inputs,
-                                          x.outputs, x.attrs,   x.n_attrs,  0,      0,     0,
-                                          -1,        0,         0,          0};
+    result.instructions.data[count_++] = {
+        x.op, model_[i], device_[i], region, first, x.n_inputs, x.outputs, x.attrs, x.n_attrs, 0, 0, 0, -1, 0, 0, 0};
   }
 
   // An element-wise instruction takes it as one number; for others its elements were written to memory.

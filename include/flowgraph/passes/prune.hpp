@@ -85,31 +85,41 @@ class pruner {
     return false;
   }
 
-  // The order in which nodes are written: what replaces an owner stands where that one did, with all that it was made
-  // with. -1-i: node i is replaced by now.
+  // The order in which nodes are written: what replaces an owner stands where that one did, behind what it reads, and
+  // the nodes of a region stand right before their owner. -1-i: from here on node i is replaced.
   constexpr void arrange() {
-    placed_ = detail::vec<bool>(from_.nodes.count);
-    for (int i = 0; i < from_.nodes.count; ++i) place(i);
+    const int n = from_.nodes.count;
+    placed_ = detail::vec<bool>(n);
+    region_head_ = detail::vec<int>(from_.regions.count);
+    next_in_region_ = detail::vec<int>(n);
+    for (int i = n; i-- > 0;) {
+      int& head = region_head_[from_.nodes[i].region];
+      next_in_region_[i] = head, head = i + 1;
+    }
+    place_region(0);
+  }
+  constexpr void place_region(int r) {
+    for (int i = region_head_[r]; i != 0; i = next_in_region_[i - 1]) place(i - 1);
   }
   constexpr void place(int i) {
     if (placed_[i]) return;
+    const node& x = from_.nodes[i];
+    if (x.op->id == ops::output::id) return place_output(i);
     placed_[i] = true;
-    if (now_[i] == 0) {
-      order_.push(i);
+    if (now_[i] != 0) {
+      place(now_[i] - 1);
+      order_.push(-1 - i);
       return;
     }
-    const int owner = now_[i] - 1, end = owner + (from_.nodes[owner].outputs > 1 ? from_.nodes[owner].outputs : 0);
-    int begin = owner;
-    for (int k = owner; k-- > i;)
-      if (is_within(k, owner)) begin = k;
-    for (int k = begin; k <= end; ++k)
-      if (from_.nodes[k].region == from_.nodes[owner].region || is_within(k, owner)) place(k);
-    order_.push(-1 - i);
+    for (int k = x.inputs; k < x.inputs + x.n_inputs + x.n_control - replaces(x); ++k) place(from_.edges[k]);
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) place_region(r);
+    order_.push(i);
+    for (int k = i + 1; k <= i + x.outputs && x.outputs > 1; ++k) order_.push(k), placed_[k] = true;
   }
-  constexpr bool is_within(int i, int owner) const {
-    int r = from_.nodes[i].region;
-    while (r != 0 && from_.regions[r].parent != from_.nodes[owner].region) r = from_.regions[r].parent;
-    return r != 0 && from_.regions[r].owner == owner;
+  // Behind its node; of a node that is replaced there is none.
+  constexpr void place_output(int i) {
+    place(from_.edges[from_.nodes[i].inputs]);
+    placed_[i] = true;
   }
   constexpr void stand_for(int i) {
     const node &old = from_.nodes[i], &owner = from_.nodes[now_[i] - 1];
@@ -119,8 +129,6 @@ class pruner {
       if (to <= 0) to = to_[value(owner, now_[i] - 1, k)];
     }
     if (to_[i] <= 0) to_[i] = to_[now_[i] - 1];
-    if (old.outputs > 1)
-      for (int k = 0; k < old.outputs; ++k) placed_[i + 1 + k] = true;
   }
 
   constexpr void fail(problem why, int id) {
@@ -203,7 +211,7 @@ class pruner {
   // Where an owner replaces another one:
   detail::vec<int> now_;  // of each node: what replaces it + 1
   detail::vec<bool> placed_;
-  detail::vec<int> order_;
+  detail::vec<int> order_, region_head_, next_in_region_;
 };
 
 // The part of a model that a step needs. Its fault: nothing fetched, a placeholder that is needed and not fed, a
