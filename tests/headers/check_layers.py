@@ -14,7 +14,7 @@ import re
 import sys
 
 # The order of the layers: the one place that states it.
-LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime", "net", "io", "look"]
+LAYERS = ["core", "graph", "plan", "ops", "passes", "dsl", "kernels", "runtime", "net", "io", "look", "onnx"]
 
 # What an umbrella header may reach.
 UMBRELLAS = {
@@ -24,6 +24,7 @@ UMBRELLAS = {
     "flowgraph/data.hpp": ["io"],
     "flowgraph/look.hpp": ["look"],
     "flowgraph/summary.hpp": ["look"],
+    "flowgraph/onnx.hpp": ["onnx"],
     "flowgraph/distributed.hpp": LAYERS,
 }
 
@@ -42,7 +43,7 @@ THIRD_PARTY = {
     "asio": {"net"},
     "asio.hpp": {"net"},
     "nlohmann": {"io"},
-    "protozero": {"look"},
+    "protozero": {"look", "onnx"},
 }
 
 MAX_LINES = 500

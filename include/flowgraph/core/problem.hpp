@@ -126,6 +126,8 @@
   X(barrier_parties, "a barrier needs at least 1 party") \
   /* files */ \
   X(file_access, "the file must be there and readable, or its directory writable") \
+  X(no_onnx_form, "every node that a fetch needs must have a form in ONNX") \
+  X(onnx_unsupported, "the model must be made of ops, types and forms that can be imported") \
   X(file_malformed, "the file must be whole and of the format that it is read as") \
   X(file_mismatch, "the file must hold the element type and the extents that it is read as") \
   X(file_unsupported, "the program was built without the library that reads this kind of file") \

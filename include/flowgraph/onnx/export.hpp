@@ -1,0 +1,221 @@
+// fg::export_onnx: what the fetches need of a session's graph, with the present values of its variables, as an ONNX
+// file.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <flowgraph/io/durable_file.hpp>
+#include <flowgraph/passes/prune.hpp>
+#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/runtime/session_access.hpp>
+#include "encode.hpp"
+#include "export_arrays.hpp"
+#include "export_elementwise.hpp"
+#include "export_neural.hpp"
+
+namespace flowgraph {
+
+namespace onnx {
+
+// What a result is to be called.
+struct named_fetch {
+  int node;
+  std::string name;
+};
+
+class exporter {
+ public:
+  exporter(const graph_view& model, std::span<const named_fetch> fetches, std::string_view file)
+      : model_(model),
+        fetches_(fetches),
+        file_(file),
+        pruned_(prune(model, fetches)),
+        graph_(pruned_.graph.view()),
+        writer_(graph_),
+        values_(static_cast<std::size_t>(graph_.size())) {}
+
+  // bytes(node of the model): a variable's elements.
+  model_proto write(const std::function<std::string(int)>& bytes) {
+    // Inputs keep their names, then outputs; weights and what lies between get others where those are taken.
+    for (int i = 0; i < graph_.size(); ++i)
+      if (graph_.nodes[i].op->id == ops::placeholder::id) add_input(i);
+    names outputs;
+    for (const named_fetch& f : fetches_) outputs.push_back(writer_.unique(f.name));
+    for (int i = 0; i < graph_.size(); ++i)
+      if (graph_.nodes[i].op->id == ops::variable::id) add_variable(i, bytes(model_id(i)));
+    for (int i = 0; i < graph_.size(); ++i) write_node(i);
+    if (!faults_.empty()) throw onnx_error(problem::no_onnx_form, file_, std::move(faults_));
+    for (std::size_t k = 0; k < fetches_.size(); ++k)
+      add_output(values_[static_cast<std::size_t>(pruned_.fetches[static_cast<int>(k)])], outputs[k]);
+    writer_.finish();
+    writer_.result.name = "flowgraph";
+    return {.producer = "flowgraph", .graph = std::move(writer_.result)};
+  }
+
+ private:
+  static passes::draft prune(const graph_view& model, std::span<const named_fetch> fetches) {
+    std::vector<int> ids;
+    for (const named_fetch& f : fetches) ids.push_back(f.node);
+    return passes::prune(model, {{ids.data(), static_cast<int>(ids.size())}, {}}, true);
+  }
+  static export_function rule_of(std::uint64_t op) {
+    static const auto rules = [] {
+      std::unordered_map<std::uint64_t, export_function> all;
+      for (const auto& list : {std::span<const export_rule>(elementwise_rules),
+                               std::span<const export_rule>(array_rules), std::span<const export_rule>(neural_rules)})
+        for (const export_rule& r : list) all[r.op] = r.write;
+      return all;
+    }();
+    const auto found = rules.find(op);
+    return found == rules.end() ? nullptr : found->second;
+  }
+
+  int model_id(int i) const { return pruned_.model[i]; }
+  std::string label(int i) const {
+    const std::string_view name = model_.name_of(model_id(i));
+    if (!name.empty()) return std::string(name);
+    return std::string(graph_.nodes[i].op->name) + "_" + std::to_string(model_id(i));
+  }
+  value describe(int i, std::string name) const { return {std::move(name), graph_.shape_of(i), graph_.nodes[i].type}; }
+  value_proto info(const value& v, const std::string& name) const {
+    value_proto p{name, code_of(v.type), true, {}};
+    for (int i = 0; i < v.shape.rank; ++i) {
+      dimension d;
+      d.value = v.shape[i] >= 0 ? v.shape[i] : -1;
+      if (v.shape[i] < 0) d.name = writer_.extent_name(v.shape[i]);
+      p.dims.push_back(std::move(d));
+    }
+    return p;
+  }
+
+  void add_input(int i) {
+    const value v = describe(i, writer_.unique(label(i)));
+    writer_.result.inputs.push_back(info(v, v.name));
+    for (int axis = 0; axis < v.shape.rank; ++axis)
+      if (v.shape[axis] < 0) writer_.bind(std::string(writer_.extent_name(v.shape[axis])), v.name, axis);
+    values_[static_cast<std::size_t>(i)] = v;
+  }
+  void add_variable(int i, std::string bytes) {
+    const value v = describe(i, writer_.unique(label(i)));
+    tensor_proto t{v.name, code_of(v.type), {}, std::move(bytes)};
+    for (int axis = 0; axis < v.shape.rank; ++axis) t.dims.push_back(v.shape[axis]);
+    writer_.constant(std::move(t));
+    values_[static_cast<std::size_t>(i)] = v;
+  }
+
+  // Nodes that order others and nothing else need no form: what they wait for is written, or refused, by itself.
+  void write_node(int i) {
+    const node& x = graph_.nodes[i];
+    const std::uint64_t op = x.op->id;
+    if (op == ops::placeholder::id || op == ops::variable::id || op == ops::output::id || op == ops::group::id) return;
+    if (x.region != 0) return;  // written, or refused, with the node that runs it
+    const export_function rule = rule_of(op);
+    if (rule == nullptr) return refuse(i, "has no form in ONNX");
+    for (const int in : graph_.inputs(i))
+      if (values_[static_cast<std::size_t>(in)].name.empty()) return;  // of a node that was refused
+    writer_.label = label(i);
+    node_export n(graph_, i, writer_, values_);
+    try {
+      rule(n);
+    } catch (const not_exportable& e) {
+      refuse(i, e.reason);
+    }
+  }
+  void refuse(int i, std::string reason) {
+    const int id = model_id(i);
+    std::string where;
+    if (id < model_.origins.count) {
+      const source& line = model_.origins[id].where;
+      where = std::string(line.file) + ":" + std::to_string(line.line);
+    }
+    faults_.push_back({label(i), std::string(graph_.nodes[i].op->name), std::move(where), std::move(reason)});
+  }
+
+  // The node that gives the value gets the output's name, unless what gives it has a name already.
+  void add_output(const value& v, const std::string& name) {
+    writer_.result.outputs.push_back(info(v, name));
+    writer_.label = name;
+    const std::string tensor = writer_.plain(v);
+    auto& nodes = writer_.result.nodes;
+    const auto taken = [&](const value_proto& p) { return p.name == tensor; };
+    const bool is_output = std::any_of(writer_.result.outputs.begin(), writer_.result.outputs.end(), taken);
+    const auto giver = std::find_if(nodes.begin(), nodes.end(), [&](const node_proto& n) {
+      return std::find(n.outputs.begin(), n.outputs.end(), tensor) != n.outputs.end();
+    });
+    if (giver == nodes.end() || is_output) return writer_.emit_into({name}, "Identity", {tensor});
+    std::replace(giver->outputs.begin(), giver->outputs.end(), tensor, name);
+    for (node_proto& n : nodes) std::replace(n.inputs.begin(), n.inputs.end(), tensor, name);
+    for (value& each : values_)
+      if (each.name == tensor) each.name = name;
+  }
+
+  graph_view model_;
+  std::span<const named_fetch> fetches_;
+  std::string file_;
+  passes::draft pruned_;
+  graph_view graph_;
+  graph_writer writer_;
+  std::vector<value> values_;  // of each node of the pruned graph
+  std::vector<onnx_fault> faults_;
+};
+
+template <class Session>
+void export_session(Session& s, const std::filesystem::path& path, std::span<const named_fetch> fetches) {
+  const graph_view g = detail::session_access::graph_of(s);
+  const model_proto model = detail::session_access::engine_of(s).read_all(
+      [&](std::span<const detail::variable_access> variables, const auto&) {
+        return exporter(g, fetches, path.string()).write([&](int node) {
+          for (const detail::variable_access& a : variables)
+            if (a.variable->node == node)
+              return std::string(reinterpret_cast<const char*>(a.variable->data.get()), a.variable->bytes());
+          return std::string();
+        });
+      });
+  const std::string bytes = encoder::encode(model);
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(bytes))};
+  detail::write_durably(path, parts);
+}
+
+}  // namespace onnx
+
+// The inference graph behind the fetches as an ONNX file, with the variables' present values: placeholders are its
+// inputs, the fetches its outputs, both by name; named extents are symbolic dimensions. Dropout is left out. Throws
+// onnx_error, which lists every node that ONNX has no form for, and file_error where the file can't be written.
+//   fg::export_onnx<"logits">(s, "digits.onnx");
+template <fixed_string... Fetch, const auto& Model>
+void export_onnx(session<Model>& s, const std::filesystem::path& path) {
+  if constexpr (detail::check_names<Model, Fetch...>()) {
+    static_assert(sizeof...(Fetch) > 0, "export_onnx: name at least one tensor to export");
+    static_assert(((Model.view().nodes[Model.view().find(Fetch.view())].type != dtype::none) && ...),
+                  "export_onnx: an operation has no value that could be exported");
+    const onnx::named_fetch fetches[] = {{Model.view().find(Fetch.view()), std::string(Fetch.view())}...};
+    onnx::export_session(s, path, fetches);
+  }
+}
+// fg::export_onnx(s, "digits.onnx", logits): an output is called by its handle's first name, or output_0 and so on.
+template <any_tensor... Fetch>
+  requires(sizeof...(Fetch) > 0)
+void export_onnx(dynamic_session& s, const std::filesystem::path& path, const Fetch&... fetch) {
+  const graph_view g = detail::session_access::graph_of(s);
+  std::vector<onnx::named_fetch> fetches;
+  const auto add = [&](const auto& handle) {
+    if (handle.id < 0 || handle.id >= g.size() || handle.graph->nodes.data != g.nodes.data)
+      throw graph_error(problem::different_graphs, "export_onnx: a handle belongs to another graph than the session's");
+    const std::string_view name = g.name_of(handle.id);
+    fetches.push_back({handle.id, name.empty() ? "output_" + std::to_string(fetches.size()) : std::string(name)});
+  };
+  (add(fetch), ...);
+  onnx::export_session(s, path, fetches);
+}
+
+}  // namespace flowgraph

@@ -1,0 +1,205 @@
+// What can't be exported, and files that are not what they should be: one error that says which node, and never more
+// than an error.
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <flowgraph.hpp>
+#include <flowgraph/onnx.hpp>
+
+#include "../io/scratch.hpp"
+
+namespace fg = flowgraph;
+using namespace fg::testing;
+
+namespace {
+
+constexpr fg::dim batch{"batch"};
+
+std::string golden_bytes(const std::string& name) {
+  return file_content(std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "onnx" / name / "model.onnx");
+}
+
+// y = op(x, w) with x: float[batch, 4] and w: float[4, 3].
+fg::onnx::model_proto small_model(const std::string& op) {
+  fg::onnx::model_proto m;
+  m.graph.inputs.push_back({"x", 1, true, {{-1, "batch"}, {4, ""}}});
+  m.graph.outputs.push_back({"y", 1, true, {{-1, "batch"}, {3, ""}}});
+  m.graph.initializers.push_back({"w", 1, {4, 3}, std::string(48, '\0')});
+  m.graph.nodes.push_back({"the_node", op, "", {"x", "w"}, {"y"}, {}});
+  return m;
+}
+
+// What the importer says of it.
+fg::onnx_error refused(const std::string& bytes) {
+  const scratch_directory directory;
+  put_content(directory / "model.onnx", bytes);
+  try {
+    fg::import_onnx(directory / "model.onnx");
+  } catch (const fg::onnx_error& e) {
+    CHECK(e.file() == (directory / "model.onnx").string());
+    return e;
+  }
+  FAIL("imported");
+  throw 0;
+}
+fg::onnx_error refused(const fg::onnx::model_proto& m) { return refused(fg::onnx::encoder::encode(m)); }
+
+// Reads any bytes, and throws nothing but the library's own errors.
+void survives(const std::string& bytes) {
+  try {
+    const fg::onnx::model_proto m = fg::onnx::decoder::decode("model.onnx", bytes);
+    fg::graph g;
+    fg::onnx::importer(g.data(), "model.onnx", m).read("model.onnx");
+  } catch (const fg::error&) {
+  }
+}
+
+}  // namespace
+
+TEST_CASE("onnx: all nodes without a form are named in one error, with op and line") {
+  fg::graph g;
+  auto x = g.placeholder<float, 3, 3>("x");
+  auto inverse = g.name("inverse", fg::matrix_inverse(x));
+  const int line = __LINE__ + 1;
+  auto y = fg::cholesky(inverse + 1.0f);
+  fg::dynamic_session s(g);
+  const scratch_directory directory;
+  try {
+    fg::export_onnx(s, directory / "model.onnx", y);
+    FAIL("exported");
+  } catch (const fg::onnx_error& e) {
+    REQUIRE(e.faults().size() == 2);
+    CHECK(e.why() == fg::problem::no_onnx_form);
+    CHECK(e.faults()[0].node == "inverse");
+    CHECK(e.faults()[0].op == "matrix_inverse");
+    CHECK(e.faults()[1].op == "cholesky");
+    CHECK(e.faults()[1].where.ends_with("errors.cpp:" + std::to_string(line)));
+    const std::string text = e.what();
+    CHECK(text.find("node \"inverse\" (matrix_inverse) made at ") != std::string::npos);
+    CHECK(text.find("has no form in ONNX") != std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(directory / "model.onnx"));
+}
+
+TEST_CASE("onnx: an update behind a fetch is refused, not left out") {
+  fg::graph g;
+  auto x = g.placeholder<float, batch, 4>("x");
+  auto y = fg::layers::batch_norm(x, "norm", fg::phase::training);
+  fg::dynamic_session s(g);
+  const scratch_directory directory;
+  CHECK_THROWS_AS(fg::export_onnx(s, directory / "model.onnx", y), fg::onnx_error);
+}
+
+TEST_CASE("onnx: a file that can't be written or read says which") {
+  fg::graph g;
+  auto x = g.placeholder<float, batch, 4>("x");
+  fg::dynamic_session s(g);
+  CHECK_THROWS_AS(fg::export_onnx(s, "/no/such/directory/model.onnx", x), fg::file_error);
+  CHECK_THROWS_AS(fg::import_onnx("/no/such/model.onnx"), fg::file_error);
+}
+
+TEST_CASE("onnx: a refused model names the node and its op") {
+  CHECK_NOTHROW(survives(fg::onnx::encoder::encode(small_model("MatMul"))));
+  {
+    const fg::onnx_error e = refused(small_model("NoSuchOp"));
+    CHECK(e.why() == fg::problem::onnx_unsupported);
+    CHECK(e.faults()[0].node == "the_node");
+    CHECK(e.faults()[0].op == "NoSuchOp");
+  }
+  {
+    auto m = small_model("MatMul");
+    m.graph.initializers.clear();
+    const fg::onnx_error e = refused(m);
+    CHECK(e.faults()[0].reason.find("\"w\"") != std::string::npos);
+    CHECK(e.why() == fg::problem::file_malformed);
+  }
+  {
+    auto m = small_model("Add");  // [batch, 4] and [4, 3] don't broadcast
+    CHECK(refused(m).why() == fg::problem::broadcast);
+  }
+  {
+    auto m = small_model("MatMul");
+    m.graph.initializers[0].code = fg::onnx::code_of(fg::dtype::int32);
+    CHECK(refused(m).why() == fg::problem::dtypes_differ);
+  }
+  {
+    auto m = small_model("MatMul");
+    m.graph.initializers[0].data.resize(40);
+    CHECK(std::string(refused(m).what()).find("expected 48 bytes of data, got 40") != std::string::npos);
+  }
+  {
+    auto m = small_model("MatMul");
+    m.graph.initializers[0].dims = {std::int64_t{1} << 40, std::int64_t{1} << 40};
+    CHECK(refused(m).why() == fg::problem::file_malformed);
+  }
+  {
+    auto m = small_model("Softmax");
+    m.graph.nodes[0].attributes.push_back(fg::onnx::attribute("axis", 7));
+    CHECK(refused(m).why() == fg::problem::axis_out_of_range);
+  }
+  {
+    auto m = small_model("MatMul");
+    m.graph.outputs[0].name = "z";
+    CHECK(std::string(refused(m).what()).find("output \"z\" is given by no node") != std::string::npos);
+  }
+  {
+    auto m = small_model("MatMul");
+    m.opset = 9;
+    CHECK(std::string(refused(m).what()).find("opset 9") != std::string::npos);
+  }
+  CHECK(refused(std::string("not a model")).why() == fg::problem::file_malformed);
+  CHECK(refused(std::string()).why() == fg::problem::file_malformed);
+}
+
+TEST_CASE("onnx: data in other files is read from the model's directory only") {
+  const scratch_directory directory;
+  // A tensor whose data lies elsewhere: dims 4 3, float, name w, location and where it lies.
+  const auto model = [](const std::string& location) {
+    std::string tensor;
+    protozero::pbf_writer t(tensor);
+    const std::int64_t dims[] = {4, 3};
+    t.add_packed_int64(fg::onnx::tags::dims, dims, dims + 2);
+    t.add_int32(fg::onnx::tags::data_type, 1);
+    t.add_string(fg::onnx::tags::tensor_name, "w");
+    t.add_enum(fg::onnx::tags::data_location, 1);
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", location}, {"offset", "8"}}) {
+      protozero::pbf_writer entry(t, fg::onnx::tags::external_data);
+      entry.add_string(fg::onnx::tags::entry_key, key);
+      entry.add_string(fg::onnx::tags::entry_value, value);
+    }
+    auto m = small_model("MatMul");
+    m.graph.initializers.clear();
+    std::string bytes = fg::onnx::encoder::encode(m);
+    protozero::pbf_writer file(bytes);  // a graph that comes in two parts is one
+    protozero::pbf_writer graph(file, fg::onnx::tags::graph);
+    graph.add_message(fg::onnx::tags::initializer, tensor);
+    return bytes;
+  };
+  put_content(directory / "weights.bin", std::string(8 + 48, '\0'));
+  put_content(directory / "model.onnx", model("weights.bin"));
+  CHECK(fg::import_onnx(directory / "model.onnx").outputs()[0].extents[1] == "3");
+  put_content(directory / "weights.bin", std::string(48, '\0'));
+  CHECK_THROWS_AS(fg::import_onnx(directory / "model.onnx"), fg::onnx_error);
+  for (const char* place : {"../weights.bin", "/etc/hostname", "", "no_such_file"})
+    CHECK_THROWS_AS((put_content(directory / "model.onnx", model(place)), fg::import_onnx(directory / "model.onnx")),
+                    fg::onnx_error);
+}
+
+TEST_CASE("onnx: models that are cut off, or have a wrong byte, are refused or imported, and nothing else") {
+  for (const char* name : {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted"}) {
+    const std::string whole = golden_bytes(name);
+    REQUIRE(whole.size() > 1000);
+    for (std::size_t n = 0; n < whole.size(); n += 1 + n / 40) survives(whole.substr(0, n));
+    std::uint32_t state = 1;
+    for (int k = 0; k < 400; ++k) {
+      std::string changed = whole;
+      for (int flips = 0; flips < 1 + k % 3; ++flips) {
+        state = state * 1664525u + 1013904223u;
+        changed[(state >> 4) % changed.size()] = static_cast<char>(state >> 24);
+      }
+      survives(changed);
+    }
+  }
+}

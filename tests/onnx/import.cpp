@@ -1,0 +1,84 @@
+// Models that others made: PyTorch's exporter, with PyTorch's own numbers, and onnx's tests of single ops.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <flowgraph/onnx.hpp>
+
+#include "../io/scratch.hpp"
+#include "rows.hpp"
+
+namespace fg = flowgraph;
+using namespace fg::testing;
+
+namespace {
+
+std::filesystem::path golden(const std::string& name) {
+  return std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "onnx" / name;
+}
+
+std::vector<typed_array> tensors(const std::filesystem::path& directory, const std::string& kind) {
+  std::vector<typed_array> all;
+  for (int k = 0;; ++k) {
+    const std::filesystem::path path = directory / (kind + "_" + std::to_string(k) + ".pb");
+    if (!std::filesystem::exists(path)) return all;
+    all.push_back(read_tensor(path));
+  }
+}
+
+void compare_outputs(const std::filesystem::path& directory, double tolerance) {
+  const std::vector<fetched_array> got = run_model(directory / "model.onnx", tensors(directory, "input"));
+  const std::vector<typed_array> expected = tensors(directory, "output");
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t k = 0; k < got.size(); ++k)
+    compare(directory.filename().string() + ", output " + std::to_string(k), got[k], as_fetched(expected[k]),
+            tolerance);
+}
+
+constexpr fg::dim batch{"batch"};
+
+}  // namespace
+
+TEST_CASE("onnx: models that PyTorch exported give PyTorch's numbers") {
+  for (const char* name : {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted"}) {
+    INFO(name);
+    compare_outputs(golden(name), 2e-5);
+  }
+}
+
+TEST_CASE("onnx: an imported model has typed handles, named extents and weights as variables") {
+  fg::onnx_model m = fg::import_onnx(golden("torch_mlp") / "model.onnx");
+  REQUIRE(m.inputs().size() == 1);
+  CHECK(m.inputs()[0].name == "x");
+  CHECK(m.inputs()[0].extents == std::vector<std::string>{"batch", "16"});
+  CHECK(m.outputs()[0].name == "y");
+  CHECK(m.outputs()[0].type == fg::dtype::float32);
+  CHECK(m.outputs()[0].extents == std::vector<std::string>{"batch", "5"});
+
+  fg::dynamic_session s(m.graph());
+  const auto y = s.find<float, batch, 5>("y");
+  const std::vector<float> five(5 * 16, 0.25f);
+  CHECK(s.run(y, fg::feed("x", five)).dims()[0] == 5);
+  int trainable = 0, frozen = 0;
+  const fg::graph_view g = m.graph().view();
+  for (int i = 0; i < g.size(); ++i)
+    if (g.nodes[i].op->id == fg::ops::variable::id)
+      ++(fg::detail::attrs_from_words<fg::ops::variable::attrs>(g.attrs(i).data).trainable ? trainable : frozen);
+  CHECK(trainable > 0);
+}
+
+// Written by run_node_tests.py: what onnx itself tests the ops with that can be imported.
+TEST_CASE("onnx: single ops give the numbers of onnx's own tests") {
+  const char* directory = std::getenv("FLOWGRAPH_ONNX_NODE_TESTS");
+  if (directory == nullptr) return;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    INFO(entry.path().filename().string());
+    try {
+      compare_outputs(entry.path(), 1e-4);
+    } catch (const std::exception& e) {
+      FAIL_CHECK(std::string(e.what()));
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// Runs nodes of a graph whose types only the graph knows: what tests have that read a graph, or its numbers, from
+// files.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <flowgraph/graph/graph_data.hpp>
+#include <flowgraph/passes/pipeline.hpp>
+#include <flowgraph/runtime/engine.hpp>
+#include <flowgraph/runtime/kernel_table.hpp>
+#include <flowgraph/runtime/static_step.hpp>
+
+namespace flowgraph::testing {
+
+namespace fgd = flowgraph::detail;
+
+// Numbers in the memory of an element type.
+struct typed_array {
+  dtype type;
+  std::vector<std::int64_t> dims;
+  std::vector<double> memory;  // for its alignment
+  std::int64_t count = 1;
+
+  typed_array(dtype t, const std::vector<std::int64_t>& d, const std::vector<double>& values)
+      : type(t),
+        dims(d),
+        memory(values.size() + 1) {
+    count = static_cast<std::int64_t>(values.size());
+    fgd::with_type(t, [&]<class T>(T) {
+      T* to = reinterpret_cast<T*>(memory.data());
+      for (const double v : values) *to++ = fgd::convert<T>(v);
+    });
+  }
+  fgd::borrowed borrow() const {
+    fgd::borrowed b{memory.data(), type, false, static_cast<int>(dims.size()), {}, count};
+    for (std::size_t i = 0; i < dims.size(); ++i) b.dims[i] = dims[i];
+    return b;
+  }
+};
+
+struct fetched_array {
+  dtype type = dtype::none;
+  std::vector<std::int64_t> dims;
+  std::vector<double> values;
+};
+
+inline fetched_array fetch(const array_view& v) {
+  fetched_array r;
+  r.type = v.type;
+  for (int i = 0; i < v.rank; ++i) r.dims.push_back(v.dim(i));
+  fgd::with_type(v.type, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < v.size(); ++i) {
+      const T x = v.as<const T>()[i];
+      if constexpr (is_floating(fgd::dtype_of<T>) && sizeof(T) == 2)
+        r.values.push_back(static_cast<double>(static_cast<float>(x)));
+      else
+        r.values.push_back(static_cast<double>(x));
+    }
+  });
+  return r;
+}
+
+class runner {
+ public:
+  runner(graph_data& g, const std::vector<int>& fetches, const std::vector<int>& feeds, const session_options& o)
+      : graph_(g),
+        engine_(o) {
+    plan_ = passes::plan(
+        g.view(), {{fetches.data(), static_cast<int>(fetches.size())}, {feeds.data(), static_cast<int>(feeds.size())}},
+        fgd::local_device_list);
+    if (plan_.fault.why != problem::none) throw std::runtime_error(std::string(sentence(plan_.fault.why)));
+    engine_.add_state(g.view());
+    step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g.view(), &fgd::find_kernel<>);
+  }
+  std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) {
+    std::vector<const fgd::borrowed*> data;
+    for (const fgd::borrowed& b : feeds) data.push_back(&b);
+    return engine_.run(*step_, graph_.view(), data.data(), nullptr, [](const auto& done) {
+      std::vector<fetched_array> result;
+      for (std::size_t k = 0; k < done.size(); ++k) result.push_back(done.read(k, fetch));
+      return result;
+    });
+  }
+  fgd::engine& engine() { return engine_; }
+
+ private:
+  graph_data& graph_;
+  fgd::engine engine_;
+  plan_data plan_;
+  std::unique_ptr<fgd::prepared_step> step_;
+};
+
+}  // namespace flowgraph::testing
