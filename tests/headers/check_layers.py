@@ -22,6 +22,7 @@ UMBRELLAS = {
     "flowgraph.hpp": LAYERS[: LAYERS.index("runtime") + 1] + ["io"],
     "flowgraph/checkpoint.hpp": ["io"],
     "flowgraph/data.hpp": ["io"],
+    "flowgraph/fit.hpp": ["io"],
     "flowgraph/look.hpp": ["look"],
     "flowgraph/summary.hpp": ["look"],
     "flowgraph/onnx.hpp": ["onnx"],

@@ -136,6 +136,7 @@
   X(checkpoint_mismatch, "a checkpoint must have the variables of the session, and no others") \
   /* reading data */ \
   X(image_shape, "an image must be [height, width], [height, width, channels] or [images, height, width, channels], with 1 to 4 channels") \
+  X(fit_argument, "fit: what is monitored must be one of the values, and every value needs a name") \
   X(dataset_argument, "dataset: a count must be at least 1, and a shard's index below their number") \
   X(dataset_rows, "dataset: arrays that are read in step must have equally many rows, and the rows of a batch equal extents")
 // clang-format on
