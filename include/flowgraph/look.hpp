@@ -2,5 +2,6 @@
 // trains needs none of it.
 #pragma once
 #include <flowgraph/look/explain.hpp>
+#include <flowgraph/look/html.hpp>
 #include <flowgraph/look/trace.hpp>
 #include <flowgraph/look/watch.hpp>

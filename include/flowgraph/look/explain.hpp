@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,23 +10,11 @@
 
 #include <fmt/format.h>
 
-#include <flowgraph/dsl/facts.hpp>
-#include <flowgraph/dsl/print.hpp>
 #include <flowgraph/ops/send_recv.hpp>
-#include <flowgraph/passes/pipeline.hpp>
-#include <flowgraph/plan/bind.hpp>
 #include <flowgraph/runtime/text.hpp>
+#include "look_options.hpp"
 
 namespace flowgraph {
-
-struct explain_options {
-  std::vector<std::string_view> fetches = {};  // names; none: everything that has a name and computes something
-  std::vector<std::string_view> feeds = {};    // none: every placeholder that is needed is fed
-  std::vector<binding> extents = {};           // for bytes, as batch(32); others count as 1
-  std::vector<std::string_view> devices = {"/cpu:0"};
-  passes::options passes = {};
-  std::size_t examples = 5;  // nodes named for each pass
-};
 
 namespace detail {
 
@@ -40,19 +27,12 @@ inline std::string bytes_text(std::int64_t n) {
 
 class explainer {
  public:
-  explainer(const graph_view& g, const explain_options& o) : g_(g), options_(o) {}
+  explainer(const graph_view& g, const look_options& o) : g_(g), options_(o), numbers_(o.extents) {}
 
   std::string text() {
-    vec<int> feeds;
-    for (const std::string_view name : options_.feeds) feeds.push(find_or_throw(g_, name));
-    const vec<int> fetches = asked_nodes(g_, {options_.fetches.data(), static_cast<int>(options_.fetches.size())});
-    passes::options o = options_.passes;
-    o.allow_unfed = o.allow_unfed || options_.feeds.empty();
     out_ = fmt::format("model     {:>6} nodes   {} parameters, {} of state\n", g_.size(), count_state(g_, false),
                        bytes_text(count_state(g_, true)));
-    const plan_data p =
-        passes::plan(g_, {fetches, feeds}, {options_.devices.data(), static_cast<int>(options_.devices.size())}, o,
-                     [this](const auto&... heard) { hear(heard...); });
+    const plan_data p = plan_to_look_at(g_, options_, [this](const auto&... heard) { hear(heard...); });
     if (p.fault.why == problem::none)
       explain_plan(p.view());
     else
@@ -173,12 +153,11 @@ class explainer {
   lines groups(const passes::draft_view& d, const passes::fusion& together) {
     std::vector<std::string> ops(at(together.groups.count));
     std::vector<int> sizes(ops.size());
-    const std::vector<std::int64_t> symbols =
-        numbers(d.graph.symbol_entries.count, [&](int k) { return d.graph.symbol_text(-1 - k); });
+    const std::vector<std::int64_t> symbols = numbers_.of(d.graph);
     for (int i = 0; i < d.graph.size(); ++i) {
       const node& x = d.graph.nodes[i];
       if (!x.op->is(trait::source) && !x.op->is(trait::view) && x.op->id != flowgraph::ops::output::id)
-        apart_ += bytes(x.type, d.graph.shape(x.shape), symbols);
+        apart_ += bytes_of(x.type, d.graph.shape(x.shape), symbols);
       const std::size_t group = at(together.of[i]);
       if (group == 0) continue;
       ops[group] += (ops[group].empty() ? "" : "+") + std::string(x.op->name);
@@ -191,34 +170,13 @@ class explainer {
     return all;
   }
 
-  // Extents as numbers: those that were given, 1 for the others.
-  template <class Text>
-  std::vector<std::int64_t> numbers(int count, const Text& text) {
-    std::vector<std::int64_t> all;
-    for (int k = 0; k < count; ++k)
-      all.push_back(evaluate_extent(text(k), [&](std::string_view name) {
-        for (const binding& b : options_.extents)
-          if (b.name == name) return b.value;
-        assumed_.emplace(name);
-        return std::int64_t{1};
-      }));
-    return all;
-  }
-  static std::int64_t bytes(dtype type, const extents& e, const std::vector<std::int64_t>& symbols) {
-    std::int64_t n = type == dtype::none ? 0 : size_of(type);
-    for (int i = 0; i < e.rank; ++i) n *= bound(e[i], symbols.data());
-    return n;
-  }
-
   void explain_plan(const plan_view& p) {
-    const std::vector<std::int64_t> symbols = numbers(p.symbols.size(), [&](int k) { return p.text(p.symbols[k]); });
+    const std::vector<std::int64_t> symbols = numbers_.of(p);
     std::int64_t stored = 0, values = 0;
     for (const instruction& x : p.instructions)
       for (const operand& o : p.outputs(x)) {
         if (o.where != storage::slot) continue;
-        extents e;
-        for (const extent n : p.dims_of(o.shape)) e.push(n);
-        stored += bytes(o.type, e, symbols);
+        stored += bytes_of(p, o, symbols);
         ++values;
       }
     std::int64_t planned = 0;
@@ -228,17 +186,16 @@ class explainer {
         "memory    {} if each value had its own, {} in {} values after fusing, {} in {} slots that they "
         "share",
         bytes_text(apart_), bytes_text(stored), values, bytes_text(planned), p.slots.size());
-    std::string names;
-    for (const std::string& name : assumed_) names += (names.empty() ? "" : " = ") + name;
-    out_ += names.empty() ? "\n" : fmt::format(", with {} = 1\n", names);
+    const std::string assumed = numbers_.assumed_text();
+    out_ += assumed.empty() ? "\n" : fmt::format(", with {}\n", assumed);
   }
 
   const graph_view& g_;
-  const explain_options& options_;
+  const look_options& options_;
+  extent_numbers numbers_;
   std::string out_;
   bool pruned_ = false;
   std::int64_t apart_ = 0;
-  std::set<std::string> assumed_;  // names of extents that nobody gave
   // Of the graph before:
   std::vector<int> model_, fetches_;
   std::vector<std::uint64_t> ops_;
@@ -250,7 +207,7 @@ class explainer {
 // A line for each pass of the pipeline, with nodes that it changed and the lines that made them; then the plan, and how
 // much memory was saved. fg::explain(model), fg::explain(model, {.fetches = {"loss"}, .extents = {batch(32)}}).
 template <viewed_graph G>
-std::string explain(const G& model, const explain_options& options = {}) {
+std::string explain(const G& model, const look_options& options = {}) {
   const graph_view g = model.view();
   return detail::explainer(g, options).text();
 }

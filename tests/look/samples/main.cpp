@@ -73,6 +73,8 @@ int main(int argc, char** argv) {
   fg::session<model> s({.threads = 2, .inter_op = fg::inter_op_policy::parallel, .profile = 3});
   for (int i = 0; i < 5; ++i) s.run<"head/loss", "head/train">(fg::feed<"x">(x), fg::feed<"y">(y));
   fg::write_trace(directory / "trace.json", s.profile());
+  fg::write_html(directory / "page.html", model, s.profile(),
+                 {.fetches = {"head/loss", "head/train"}, .extents = {batch(64)}});
 #if __has_include(<protozero/version.hpp>)
   write_events(directory / "events", s);
 #endif
