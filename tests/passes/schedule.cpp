@@ -260,10 +260,12 @@ static_assert([] {
     return test_ops::loop(
         x, [](fg::ref s) { return fg::emit<fg::ops::exp>(s); }, [](fg::ref s) { return fg::emit<fg::ops::exp>(-s); });
   });
-  const auto result = [&](int i) { return p.operands[p.instructions[i].operands + p.instructions[i].n_operands].index; };
+  const auto result = [&](int i) {
+    return p.operands[p.instructions[i].operands + p.instructions[i].n_operands].index;
+  };
   return p.instructions.size() == 6 && p.instructions[0].op->id == fg::ops::enter::id && p.regions[2].first == 3 &&
-         p.regions[2].count == 2 && result(1) != result(0) && result(3) == result(0) && p.instructions[3].in_place == 0 &&
-         result(4) == result(0) && p.fetches[0].index == result(0);
+         p.regions[2].count == 2 && result(1) != result(0) && result(3) == result(0) &&
+         p.instructions[3].in_place == 0 && result(4) == result(0) && p.fetches[0].index == result(0);
 }());
 static_assert([] {
   const fg::plan_data p = planned([](auto& g) {
@@ -271,7 +273,9 @@ static_assert([] {
     return test_ops::loop(
         x, [](fg::ref s) { return s; }, [](fg::ref s) { return product(s, s); });
   });
-  const auto result = [&](int i) { return p.operands[p.instructions[i].operands + p.instructions[i].n_operands].index; };
+  const auto result = [&](int i) {
+    return p.operands[p.instructions[i].operands + p.instructions[i].n_operands].index;
+  };
   return p.instructions.size() == 5 && result(2) != result(0) && result(3) == result(0);
 }());
 
@@ -294,6 +298,53 @@ static_assert([] {
   });
   return p.slots.size() == 2 && p.instructions[2].predecessors == 1 && p.instructions[1].predecessors == 1;
 }());
+// Towers of products side by side, each with a weight of its own; their results are joined at the end, or one by one.
+struct towers {
+  int width = 0, depth = 0;
+  bool at_the_end = true;
+  constexpr fg::ref operator()(fg::graph_data& g) const {
+    const fg::ref x = placeholder(g, shape(16, 16));
+    fg::ref joined = x;
+    fg::detail::vec<int> parts(width);
+    for (int t = 0; t < width; ++t) {
+      const fg::ref w = variable(g, shape(16, 16));
+      fg::ref y = x;
+      for (int i = 0; i < depth; ++i) y = product(y, w);
+      joined = product(joined, y), parts[t] = y.id;
+    }
+    const std::int64_t axis = 0;
+    if (!at_the_end) return joined;
+    return {&g, fg::detail::append_inferred(g, fg::op_def_of<fg::ops::concat>, parts.data, width, &axis, 1)};
+  }
+};
+// How many instructions one must see the end of, one after the other.
+constexpr int longest_wait(const fg::plan_data& p) {
+  fg::detail::vec<int> before(p.instructions.size());
+  int longest = 0;
+  for (int i = 0; i < p.instructions.size(); ++i) {
+    longest = before[i] + 1 > longest ? before[i] + 1 : longest;
+    for (const int next : p.view().next(p.instructions[i]))
+      if (before[next] < before[i] + 1) before[next] = before[i] + 1;
+  }
+  return longest;
+}
+constexpr fg::passes::options tight{.wide = false, .allow_unfed = true};
+// Towers wait for nothing but what they read, where that costs no more than twice the memory.
+static_assert([] {
+  const fg::plan_data p = planned(towers{8, 4}), narrow = planned(towers{8, 4}, tight);
+  for (int i = 0; i < 32; ++i)
+    if (p.instructions[i].predecessors != (i % 4 == 0 ? 0 : 1)) return false;
+  return longest_wait(p) == 4 + 1 && longest_wait(narrow) == 8 * 4 + 1 && narrow.slots.size() == 8 + 1 &&
+         p.slots.size() == 2 * 8;
+}());
+// Where it would cost more, as many run side by side as twice the memory allows.
+static_assert([] {
+  const fg::plan_data p = planned(towers{8, 4, false}), narrow = planned(towers{8, 4, false}, tight);
+  return longest_wait(narrow) == 8 * 5 && 2 * longest_wait(p) < longest_wait(narrow) &&
+         p.slots.size() <= 2 * narrow.slots.size();
+}());
+// One tower is not wide.
+static_assert(planned(towers{1, 16}).slots.size() == planned(towers{1, 16}, tight).slots.size());
 // Effects keep their order; an owner waits for what its regions wait for.
 static_assert([] {
   const fg::plan_data p = planned([](fg::graph_data& g) {

@@ -1,36 +1,62 @@
 // Memory for values, symbolic in the named extents: who shares a slot is decided here, once; offsets follow when
 // extents are bound (plan/bind.hpp). A value gets the slot of a dying operand of its own size where the op allows
-// it, else a free slot of its size, else of a size near it, else a new one.
+// it, else a free slot of its size, else of a size near it, else a new one. In a wide plan it gets only slots that it
+// need not wait for, as long as all slots together are at most twice what they would be otherwise.
 #pragma once
 #include <flowgraph/core/hash_map.hpp>
 #include <flowgraph/ops/control.hpp>
-#include "draft.hpp"
+#include "chains.hpp"
+#include "shape_sizes.hpp"
 
 namespace flowgraph::passes {
 
 class memory_planner {
  public:
-  constexpr memory_planner(plan_data& p, int values)
+  // tight: what a plan without regard for width has come to; null: this is that plan.
+  constexpr memory_planner(plan_data& p, int values, shape_sizes& sizes, const memory_planner* tight = nullptr)
       : p_(p),
+        sizes_(sizes),
+        tight_(tight),
         uses_(values),
         slot_of_(values),
-        sizes_(p.shapes.count),
         class_cache_(p.shapes.count * dtypes),
         next_free_(values + 1),
-        class_of_slot_(values + 1) {
+        class_of_slot_(values + 1),
+        chains_(p, tight == nullptr ? 0 : values) {
     p.slots = detail::vec<slot>(values);
     p.slots.count = 0;
     classes_.push({});
-    for (const text_range t : p.symbols) symbols_.intern({p.chars.data + t.begin, static_cast<unsigned>(t.length)});
     count_uses();
     if (p.regions.count > 1) find_destinations();
-    for (int i = 0, n = p.instructions.count; i < n; ++i) give(i);
-    operand* o = p.operands.data;
-    for (const operand* end = o + p.operands.count; o != end; ++o)
+    const int n = p.instructions.count;
+    if (tight == nullptr) {
+      for (int i = 0; i < n; ++i) give(i);
+      return;
+    }
+    read_by_ = detail::vec<int>(values);
+    freed_by_ = detail::vec<reader>(values + 1);
+    for (int i = 0; i < n; ++i) {
+      now_ = {chains_.join(i), i};
+      note_reads(p.instructions.data[i]);
+      give(i);
+    }
+  }
+
+  // Operands and fetches become slots.
+  constexpr void finish() {
+    operand* o = p_.operands.data;
+    for (const operand* end = o + p_.operands.count; o != end; ++o)
       if (o->where == storage::slot) o->index = slot_of_.data[o->index] - 1;
-    for (operand& f : p.fetches)
+    for (operand& f : p_.fetches)
       if (f.where == storage::slot) f.index = slot_of_.data[f.index] - 1;
-    add_symbols();
+    sizes_.add_symbols();
+  }
+
+  // Whatever names are bound to: sizes with the same symbol are compared with each other.
+  constexpr bool at_most_twice_the_tight() const {
+    for (const budget& b : budgets_)
+      if (b.bytes > b.most) return false;
+    return true;
   }
 
  private:
@@ -46,10 +72,17 @@ class memory_planner {
     int device = 0;
     int head = 0;  // free slots, as index + 1
     int next = 0;  // the next class of the same symbolic part and device
+    int budget = 0;
   };
-  struct shape_size {
-    std::int64_t count = 0;
-    extent by = 1;
+  // All slots with one symbolic part on one device.
+  struct budget {
+    std::int64_t bytes = 0;
+    std::int64_t most = 0;
+  };
+  // An instruction and its chain.
+  struct reader {
+    int chain = chains::none;
+    int instruction = 0;
   };
 
   // A value is in use as often as instructions read it, plus once for each fetch.
@@ -160,7 +193,7 @@ class memory_planner {
       const operand& o = in[k];
       if (o.where != storage::slot || uses_.data[o.index] != 0 || o.shape != out.shape ||
           (o.type != out.type && size_of(o.type) != size_of(out.type)) ||
-          p_.slots.data[slot_of_.data[o.index] - 1].device != x.device)
+          p_.slots.data[slot_of_.data[o.index] - 1].device != x.device || waits_for_others(o))
         continue;
       bool same = true;
       for (int j = 0; j < x.n_operands; ++j)
@@ -172,6 +205,22 @@ class memory_planner {
     return false;
   }
 
+  // In a wide plan: who reads a value, by chain.
+  constexpr void note_reads(const instruction& x) {
+    for (const operand *o = p_.operands.data + x.operands, *end = o + x.n_operands; o != end; ++o)
+      if (o->where == storage::slot) read_by_.data[o->index] = chains_.read(read_by_.data[o->index], now_.chain);
+    for (const operand *o = p_.operands.data + x.operands + x.n_operands, *end = o + x.n_outputs; o != end; ++o)
+      read_by_.data[o->index] = now_.chain;  // where nobody reads it
+  }
+  // Would overwriting this operand make the instruction wait for readers that it could do without, at a fair price?
+  constexpr bool waits_for_others(const operand& o) const {
+    if (tight_ == nullptr || read_by_.data[o.index] != chains::several) return false;
+    return affordable(classes_.data[class_of_slot_.data[slot_of_.data[o.index]]]);
+  }
+  constexpr bool affordable(const size_class& c) const {
+    return budgets_.data[c.budget].bytes + c.bytes <= budgets_.data[c.budget].most;
+  }
+
   // A value's uses are over: its slot is free for what comes next.
   constexpr void release(int value) {
     if (lent_.count != 0 && lent_.data[value]) {
@@ -181,12 +230,14 @@ class memory_planner {
     const int s = slot_of_.data[value];
     int& head = classes_.data[class_of_slot_.data[s]].head;
     next_free_.data[s] = head, head = s, uses_.data[value] = taken;
+    if (tight_ != nullptr) freed_by_.data[s] = {read_by_.data[value], now_.instruction};
   }
 
   // Returns the slot's index + 1.
   constexpr int take(const operand& o, int device) {
     int& wanted = class_cache_.data[o.shape * dtypes + static_cast<int>(o.type)];
     if (wanted == 0 || classes_.data[wanted].device != device) wanted = find_class(o.shape, o.type, device);
+    if (tight_ != nullptr) return take_in_wide_plan(wanted);
     const int s = classes_.data[wanted].head;
     if (s == 0) return take_near(wanted);
     classes_.data[wanted].head = next_free_.data[s];
@@ -206,59 +257,81 @@ class memory_planner {
                                               : y.bytes < want.bytes && x.bytes > y.bytes))
         best = c;
     }
-    if (best == 0) {
-      const int s = p_.slots.push({want.bytes, want.by, want.device}) + 1;
-      class_of_slot_[s] = wanted;
-      return s;
-    }
+    if (best == 0) return add_slot(wanted);
     const int s = classes_[best].head;
     classes_[best].head = next_free_[s];
-    if (p_.slots[s - 1].bytes < want.bytes) {
-      p_.slots[s - 1].bytes = want.bytes;
-      class_of_slot_[s] = wanted;
+    return fit(s, wanted);
+  }
+  constexpr int add_slot(int wanted) {
+    const size_class& want = classes_.data[wanted];
+    const int s = p_.slots.push({want.bytes, want.by, want.device}) + 1;
+    class_of_slot_.data[s] = wanted, budgets_.data[want.budget].bytes += want.bytes;
+    return s;
+  }
+  constexpr int fit(int s, int wanted) {
+    const size_class& want = classes_.data[wanted];
+    std::int64_t& bytes = p_.slots.data[s - 1].bytes;
+    if (bytes < want.bytes) {
+      budgets_.data[want.budget].bytes += want.bytes - bytes;
+      bytes = want.bytes, class_of_slot_.data[s] = wanted;
     }
     return s;
   }
 
+  // A slot whose readers come before this instruction anyway, else a new one. When memory is short, the slot that has
+  // been free for longest, so that what waits for it waits least.
+  constexpr int take_in_wide_plan(int wanted) {
+    int s = take_following(wanted, false);
+    if (s != 0) return s;
+    const size_class want = classes_.data[wanted];
+    int tried = 0;
+    for (int c = class_ids_.find(family(want.by, want.device)); c != 0 && tried < most_tried;
+         c = classes_.data[c].next, ++tried)
+      if (c != wanted && classes_.data[c].bytes <= want.bytes * near && want.bytes <= classes_.data[c].bytes * near &&
+          (classes_.data[c].bytes >= want.bytes || affordable(want))) {
+        s = take_following(c, false);
+        if (s != 0) return fit(s, wanted);
+      }
+    if (affordable(want)) return add_slot(wanted);
+    s = take_following(wanted, true);
+    return s != 0 ? s : take_near(wanted);
+  }
+  // any: rather the last one looked at than none.
+  constexpr int take_following(int c, bool any) {
+    int before = 0, s = classes_.data[c].head, tried = 0;
+    for (; s != 0; before = s, s = next_free_.data[s]) {
+      if (chains_.follows(now_.chain, freed_by_.data[s].chain, freed_by_.data[s].instruction)) break;
+      if (++tried == most_tried || next_free_.data[s] == 0) {
+        if (!any) return 0;
+        break;
+      }
+    }
+    if (s != 0) (before == 0 ? classes_.data[c].head : next_free_.data[before]) = next_free_.data[s];
+    return s;
+  }
+
   constexpr int find_class(int shape, dtype type, int device) {
-    const shape_size& size = size_of_shape(shape);
+    const shape_sizes::size& size = sizes_.of(shape);
     const std::int64_t bytes = size.count * size_of(type);
     const std::uint64_t near_key = family(size.by, device),
                         key = detail::mix(near_key, static_cast<std::uint64_t>(bytes));
     int found = class_ids_.find(key);
     if (found >= 0) return found;
     const int first = class_ids_.find(near_key);
-    found = classes_.push({bytes, size.by, device, 0, first < 0 ? 0 : first});
+    found = classes_.push(
+        {bytes, size.by, device, 0, first < 0 ? 0 : first, first < 0 ? add_budget(near_key) : classes_[first].budget});
     class_ids_.set(key, found);
     class_ids_.set(near_key, found);
     return found;
   }
+  constexpr int add_budget(std::uint64_t family) {
+    if (tight_ == nullptr) return budgets_.push({});
+    const int c = tight_->class_ids_.find(family);
+    return budgets_.push({0, c < 0 ? 0 : 2 * tight_->budgets_[tight_->classes_[c].budget].bytes});
+  }
   // The key of all sizes with one symbolic part on one device.
   static constexpr std::uint64_t family(extent by, int device) {
     return detail::mix(detail::mix(1, static_cast<std::uint64_t>(by)), static_cast<std::uint64_t>(device));
-  }
-
-  constexpr const shape_size& size_of_shape(int shape) {
-    shape_size& size = sizes_[shape];
-    if (size.count != 0) return size;
-    size = {1, 1};
-    for (int i = 0; i < p_.shapes[shape].rank; ++i) {
-      const extent e = p_.dims[p_.shapes[shape].dims + i];
-      if (e >= 0)
-        size.count *= e;
-      else
-        size.by = symbols_.mul(size.by, e);
-    }
-    return size;
-  }
-
-  // Products that only sizes need, such as batch*time.
-  constexpr void add_symbols() {
-    for (int i = p_.symbols.size(); i < symbols_.size(); ++i) {
-      const std::string_view text = symbols_.text(-1 - i);
-      p_.symbols.push({p_.chars.size(), static_cast<int>(text.size())});
-      for (const char c : text) p_.chars.push(c);
-    }
   }
 
   // Of a region's result: the value of the owner that it becomes + 1, and the region. many: it becomes several.
@@ -268,15 +341,21 @@ class memory_planner {
   static constexpr int many = -1;
 
   plan_data& p_;
-  symbols symbols_;
-  detail::vec<int> uses_;     // of each value: readers to come
-  detail::vec<int> slot_of_;  // of each value: slot + 1
-  detail::vec<shape_size> sizes_;
+  shape_sizes& sizes_;
+  const memory_planner* tight_;
+  detail::vec<int> uses_;         // of each value: readers to come
+  detail::vec<int> slot_of_;      // of each value: slot + 1
   detail::vec<int> class_cache_;  // by shape and type, for the device asked for last
   detail::vec<size_class> classes_;
+  detail::vec<budget> budgets_;
   detail::hash_map class_ids_;
   detail::vec<int> next_free_;      // by slot + 1: the next free slot of its class
   detail::vec<int> class_of_slot_;  // by slot + 1
+  // Where the plan is wide:
+  chains chains_;
+  detail::vec<int> read_by_;      // of each value: the chain of its readers so far
+  detail::vec<reader> freed_by_;  // by slot + 1
+  reader now_;
   // Of each value, where there is control flow:
   detail::vec<destination> to_;
   detail::vec<int> loop_end_;      // of a loop's variable: the loop's last instruction
@@ -284,7 +363,18 @@ class memory_planner {
   detail::vec<bool> lent_;         // lives in the slot of another value
 };
 
-// values: how many ids the slot operands of the plan use so far. Afterwards they are slots.
-constexpr void memory(plan_data& p, int values) { memory_planner planner(p, values); }
+// values: how many ids the slot operands of the plan use so far. Afterwards they are slots. wide: more memory may buy
+// instructions that wait for less.
+constexpr void memory(plan_data& p, int values, bool wide) {
+  shape_sizes sizes(p);
+  memory_planner tight(p, values, sizes);
+  if (!wide || !is_wide(p, values)) return tight.finish();
+  for (instruction& x : p.instructions) x.in_place = -1;
+  memory_planner roomy(p, values, sizes, &tight);
+  if (roomy.at_most_twice_the_tight()) return roomy.finish();
+  for (instruction& x : p.instructions) x.in_place = -1;
+  memory_planner again(p, values, sizes);
+  again.finish();
+}
 
 }  // namespace flowgraph::passes

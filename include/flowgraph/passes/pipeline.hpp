@@ -16,6 +16,7 @@ struct options {
   bool simplify = true;
   bool cse = true;
   bool fuse = true;
+  bool wide = true;          // instructions that could run side by side do not wait for each other's memory
   bool verify = false;       // the graph is checked after every pass that changes it
   bool allow_unfed = false;  // placeholders that nobody feeds count as fed: for facts about a model
   bool one_device = false;   // constraints don't matter, everything is on the first device
@@ -86,9 +87,10 @@ constexpr arrangement arrange(draft_view d, const graph_view& model, detail::sli
 
 // The instructions for it, their memory, and who waits for whom.
 constexpr plan_data assemble(const draft_view& d, detail::slice<int> device, const fusion& together,
-                             detail::slice<int> sequence, detail::slice<std::string_view> devices) {
+                             detail::slice<int> sequence, detail::slice<std::string_view> devices,
+                             bool wide = options{}.wide) {
   lowered l = lower(d, device, locate(d), together, sequence);
-  memory(l.plan, d.graph.size());
+  memory(l.plan, d.graph.size(), wide);
   name_devices(l.plan, devices);
   depend(l.plan, l.controls);  // last: memory that is reused makes instructions wait, too
   return static_cast<plan_data&&>(l.plan);
@@ -107,7 +109,7 @@ constexpr plan_data plan(const graph_view& model, const signature& s, detail::sl
   result.fault = a.fault;
   if (result.fault.why != problem::none) return result;
   const bool cut = a.cut.graph.size() != 0;
-  result = assemble(cut ? a.cut.view() : d.view(), a.device, a.together, a.sequence, devices);
+  result = assemble(cut ? a.cut.view() : d.view(), a.device, a.together, a.sequence, devices, o.wide);
   return result;
 }
 

@@ -272,8 +272,10 @@ class dynamic_session {
     const graph_view g = view();
     made->fetches.assign(fetches.begin(), fetches.end());
     made->feeds.assign(feeds.begin(), feeds.end());
-    made->plan = passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())},
-                              engine().options().passes);
+    passes::options how = engine().options().passes;
+    how.wide = how.wide && engine().options().threads != 1;  // one thread gains nothing from more memory
+    made->plan =
+        passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())}, how);
     if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
     engine().add_state(g);
     made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <flowgraph/graph/inference.hpp>
+#include <flowgraph/plan/instruction_work.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "options.hpp"
@@ -17,23 +17,16 @@ enum class walk {
   ready    // by readiness, on all threads; kernels spread their work
 };
 
-// Elementary operations, roughly. operands: the views of the plan's operands.
+// operands: the views of the plan's operands.
 inline std::int64_t work_of(const plan_view& p, const instruction& x, const array_view* operands) {
   const array_view* views = operands + x.operands;
-  const program& region = p.programs[x.program];
-  const std::int64_t steps = x.program == 0 ? 0 : views[region.value].size() * region.n_steps;
-  if (x.n_outputs == 0) return steps + (x.n_operands > 0 ? views->size() : 0);
-  const array_view& out = views[x.n_operands];
-  if (x.program != 0 && region.role == program_role::all) return steps;
-  if (!x.op->is(trait::has_flops)) return steps + out.size();
-  const auto extents_of = [](const array_view& v) {
+  const auto extents_of = [&](int k) {
     extents e;
-    for (int i = 0; i < v.rank; ++i) e.push(v.dim(i));
+    for (int i = 0; i < views[k].rank; ++i) e.push(views[k].dim(i));
     return e;
   };
-  std::vector<extents> in;
-  for (int i = 0; i < x.n_operands; ++i) in.push_back(extents_of(views[i]));
-  return steps + x.op->flops(cost_query(in.data(), extents_of(out), p.attrs(x).data));
+  return instruction_work(
+      p.programs.data, x, [&](int k) { return views[k].size(); }, [&] { return flops_of(p, x, extents_of); });
 }
 
 struct step_work {
