@@ -132,6 +132,18 @@ TEST_CASE("oneDNN: images with their channels first") {
   CHECK(w1.values == w2.values);
 }
 
+TEST_CASE("oneDNN computes the convolutions that it computes faster than register tiles") {
+  const auto asks = [](std::int64_t size, std::int64_t channels, std::int64_t window) {
+    return testing::prepares<ops::conv2d, float>(where_faster, conv{.padding = same}, {2, size, size, channels},
+                                                 {{2, size, size, channels}, {window, window, channels, channels}}) !=
+           nullptr;
+  };
+  CHECK_FALSE(asks(3, 8, 1));  // too small
+  CHECK(asks(32, 32, 1));      // a product of pixels by a matrix
+  CHECK(asks(7, 64, 5));       // much padding
+  CHECK(asks(56, 64, 3) != detail::has_register_tiles());
+}
+
 TEST_CASE("oneDNN: pieces cover every row once, whatever the window does") {
   int cut_into_rows = 0;
   for (const std::int64_t window : {1, 2, 3, 7})

@@ -79,12 +79,31 @@ class convolution final : public prepared_kernel {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  // The library's own kernels on register tiles are as quick or quicker, and put nothing into blocks; but for products
-  // of pixels by a matrix, and where the copy of an image can't have its pixels side by side.
+  // The library's own kernels on register tiles are quicker (docs/adr/0007-register-tiles.md), but not for short rows
+  // of the window, and not where they would multiply with much padding, which oneDNN leaves out.
   static bool on_tiles(direction d, const conv_geometry& g) {
     if (d == direction::input && !g.unit_stride()) return false;
     const conv_geometry of = d == direction::input ? g.reversed() : g;
-    return tiled_geometry::suits(of) && !g.pointwise() && tiled_geometry(of).runs == 1;
+    constexpr std::int64_t short_row = 24;
+    if (!tiled_geometry::suits(of) || g.pointwise()) return false;
+    const tiled_geometry t(of);
+    return t.runs == 1 && t.length >= short_row && (d == direction::filter || share_of_padding(g) < 0.06);
+  }
+  // Of all places of the window.
+  static double share_of_padding(const conv_geometry& g) {
+    const std::int64_t window[] = {g.kernel_height, g.kernel_width}, in[] = {g.height, g.width};
+    const std::int64_t out[] = {g.result_height, g.result_width};
+    double inside = 1;
+    for (int axis = 0; axis < 2; ++axis) {
+      std::int64_t meetings = 0;
+      for (std::int64_t i = 0; i < out[axis]; ++i)
+        for (std::int64_t u = 0; u < window[axis]; ++u) {
+          const std::int64_t at = i * g.stride[axis] + u * g.dilation[axis] - g.before[axis];
+          meetings += at >= 0 && at < in[axis] ? 1 : 0;
+        }
+      inside *= static_cast<double>(meetings) / static_cast<double>(out[axis] * window[axis]);
+    }
+    return 1 - inside;
   }
 
   // A primitive, and the pieces of one shape that it computes.
