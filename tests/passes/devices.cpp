@@ -148,7 +148,13 @@ static_assert(cut([](auto& g) {
                       g.device = g.intern_text("/gpu:0");
                       return x;
                     });
-              }).sends == 3);  // x to the owner, x to the other device, the result back
+              }).sends == 4);  // x to the owner, the choice and x to the other device, the result back
+// In every turn a loop tells the other device whether there is another one.
+static_assert(cut([](auto& g) {
+                const fg::ref x = placeholder(g, {});
+                return test_ops::loop(
+                    x, [](fg::ref s) { return s; }, [&](fg::ref s) { return on(g, "/gpu:1", s); });
+              }).sends == 3);  // the condition and the state to the other device, the next state back
 
 }  // namespace
 

@@ -104,7 +104,7 @@ class graph_data {
   // must not lie in this graph's own edges. Written in few statements: it runs once for every node that there is.
   constexpr int append(const op_def& op, int shape, dtype type, const int* in, int n_in,
                        const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
-    const int first_edge = current_region == 0 ? edges.append(in, n_in) : append_captured(in, n_in);
+    const int first_edge = regions.count == 1 ? edges.append(in, n_in) : append_captured(in, n_in);
     if (pending_controls_.count > 0) edges.append(pending_controls_.data, pending_controls_.count);
     origins.push({where, scope});
     return nodes.push({.op = &op,
@@ -202,9 +202,7 @@ class graph_data {
     int region, value, node;
     int stack;  // argument; -1: it needs none
   };
-  constexpr void pair_regions(int backward, int forward, const op_def& pop) {
-    pairs_.push({backward, forward, &pop});
-  }
+  constexpr void pair_regions(int backward, int forward, const op_def& pop) { pairs_.push({backward, forward, &pop}); }
   constexpr detail::slice<kept_value> kept() const { return kept_; }
 
   // f() adds nodes to the graph itself, whatever is being built: what a region can't own.

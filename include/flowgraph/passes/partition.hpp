@@ -1,6 +1,7 @@
 // Cuts the graph where an edge crosses devices: one send/recv pair for each value and destination, shared by all who
 // read it there, and one without a value for control edges. Constants are copied instead.
 #pragma once
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/ops/send_recv.hpp>
 #include "place.hpp"
 
@@ -46,7 +47,7 @@ class partitioner {
       else
         edges[k] = p_.device[e] == here ? to_[e] : bring(e, here, x.region, k >= x.n_inputs);
     }
-    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) leave(r, here);
+    if (x.n_regions != 0) leave_all(x, here, model);
     node y = x;
     y.inputs = result.graph.edges.append(edges.data, edges.count);
     to_[i] = push(y, here, model);
@@ -65,12 +66,40 @@ class partitioner {
     entered_[edge] = 1 + (there ? to_[e] : bring(e, p_.device[owner], x.region, false));
   }
 
-  // What a region gives is brought to its owner's device inside the region.
-  constexpr void leave(int r, int device) {
+  // A device beside the owner's that has nodes in the regions is told what the owner goes by: the choice between
+  // branches before them, a loop's condition in every turn.
+  constexpr void leave_all(const node& x, int here, int model) {
+    const bool loop = x.op->is(trait::iterates);
+    const int by = loop ? from_.results(x.first_region)[0] : from_.edges[x.inputs];
+    detail::vec<bool> told(p_.devices);
+    for (int i = 0; i < from_.nodes.count; ++i) {
+      const int device = p_.device[i];
+      if (device == here || told[device] || from_.nodes[i].op->is(trait::source) || !is_within(i, x)) continue;
+      told[device] = true;
+      const int region = loop ? x.first_region : x.region;
+      const int known = p_.device[by] == device ? to_[by] : bring(by, device, region, false);
+      node s{};
+      s.op = &op_def_of<ops::switch_>;
+      s.inputs = result.graph.edges.append(&known, 1);
+      s.n_inputs = 1;
+      s.region = region;
+      push(s, device, model);
+    }
+    for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
+      leave(r, here, loop && r == x.first_region ? 1 : x.outputs);
+  }
+  constexpr bool is_within(int i, const node& owner) const {
+    int r = from_.nodes[i].region;
+    while (r > 0 && !(r >= owner.first_region && r < owner.first_region + owner.n_regions)) r = from_.regions[r].parent;
+    return r > 0;
+  }
+
+  // What a region gives is brought to its owner's device inside the region. Behind its values: what has an effect.
+  constexpr void leave(int r, int device, int values) {
     const region& x = from_.regions[r];
     for (int k = x.results; k < x.results + x.n_results; ++k) {
       const int e = from_.edges[k];
-      const bool control = from_.nodes[e].type == dtype::none;
+      const bool control = k >= x.results + values;
       entered_[k] = 1 + (p_.device[e] == device ? to_[e] : bring(e, device, r, control));
     }
   }

@@ -10,6 +10,7 @@ namespace flowgraph::passes {
 struct placement {
   detail::vec<int> device;  // of each node: index into the list of devices
   plan_fault fault;         // no_device, and the model's node that asks for it
+  int devices = 1;          // how many there are
 };
 
 constexpr int place_argument(const graph_view& g, int i, const int* device, const detail::vec<int>& by_region) {
@@ -26,6 +27,7 @@ constexpr placement place(const draft_view& d, const graph_view& model, detail::
   const int n = g.size();
   placement p;
   p.device = detail::vec<int>(n);
+  p.devices = devices.count;
   bool asked = g.regions.count > 1;
   for (int i = 0; i < n && !asked; ++i) asked = g.nodes.data[i].device != 0;
   if (one_device || !asked) return p;

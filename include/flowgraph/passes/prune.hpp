@@ -16,8 +16,8 @@ class pruner {
         model_(model),
         to_(from.nodes.count),
         fed_(from.nodes.count) {
-    for (const int f : feeds) fed_.data[f] = true;
-    for (const int f : fetches) to_.data[f] = live;
+    for (const int f : feeds) fed_.data[f] = true, require_outside(f);
+    for (const int f : fetches) to_.data[f] = live, require_outside(f);
     mark();
     copy_shapes(result.graph, from);
     result.graph.nodes = detail::vec<node>(count_ + feeds.count);
@@ -131,6 +131,9 @@ class pruner {
     if (to_[i] <= 0) to_[i] = to_[now_[i] - 1];
   }
 
+  constexpr void require_outside(int id) {
+    if (from_.nodes.data[id].region != 0) fail(problem::left_region, id);
+  }
   constexpr void fail(problem why, int id) {
     if (result.fault.why == problem::none) result.fault = {why, model_of(id)};
   }
