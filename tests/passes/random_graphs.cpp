@@ -7,6 +7,7 @@
 #include <string>
 
 #include <flowgraph/graph/print.hpp>
+#include <flowgraph/plan/bind.hpp>
 #include <flowgraph/plan/print.hpp>
 #include "simulate.hpp"
 
@@ -17,7 +18,11 @@ namespace {
 
 class generator {
  public:
-  generator(fg::graph_data& g, std::mt19937& random, bool devices) : g_(g), random_(random), devices_(devices) {
+  // regions: with branches and loops; without, there is more beside each other.
+  generator(fg::graph_data& g, std::mt19937& random, bool devices, bool regions)
+      : g_(g),
+        random_(random),
+        devices_(devices) {
     batch_ = g.symbols.intern("batch");
     shapes_ = {{}, test_ops::shape(4), test_ops::shape(batch_, 4), test_ops::shape(4, 4)};
     for (int s = 0; s < 4; ++s) {
@@ -26,7 +31,7 @@ class generator {
       if (s != 2) add(test_ops::variable(g, shapes_[static_cast<std::size_t>(s)]));
     }
     const int nodes = 10 + pick(30);
-    for (int i = 0; i < nodes; ++i) grow(0);
+    for (int i = 0; i < nodes; ++i) grow(regions ? 0 : 1);
   }
 
   std::vector<int> fetches() {
@@ -176,12 +181,13 @@ void check_memory(const fg::plan_view& p) {
 
 TEST_CASE("a plan computes what the graph says, in any order that it allows") {
   const std::string_view devices[] = {"/job:a/task:0/cpu:0", "/job:a/task:0/cpu:1", "/job:a/task:0/cpu:2"};
+  int wide = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     fg::graph_data g;
     const bool several = seed % 2 == 1;
-    generator made(g, random, several);
+    generator made(g, random, several, seed % 4 != 0);
     const fg::graph_view model = g.view();
     REQUIRE(fg::verify(model).why == fg::problem::none);
     const std::vector<int> fetches = made.fetches();
@@ -190,7 +196,7 @@ TEST_CASE("a plan computes what the graph says, in any order that it allows") {
     for (const bool on : {false, true}) {
       CAPTURE(on);
       // What folding and simplifying change, hashes don't recognise; numbers do, in simplify.cpp.
-      const fg::passes::options o{
+      fg::passes::options o{
           .fold = false, .simplify = false, .cse = on, .fuse = on, .verify = true, .allow_unfed = true};
       const fg::plan_data p = fg::passes::plan(model, s, {devices, several ? 3 : 1}, o);
       REQUIRE(p.fault.why == fg::problem::none);
@@ -203,6 +209,13 @@ TEST_CASE("a plan computes what the graph says, in any order that it allows") {
         if (model.nodes[fetches[k]].type == fg::dtype::none) want.fetches[k] = 0;
       check(fetches, want, simulation::plan_run(v, nullptr).result, !several);
       for (int run = 0; run < 5; ++run) check(fetches, want, simulation::plan_run(v, &random).result, !several);
+      o.wide = false;
+      const fg::plan_data tight = fg::passes::plan(model, s, {devices, several ? 3 : 1}, o);
+      const fg::binding batch{"batch", 16};
+      CHECK(fg::peak_bytes(v, {&batch, 1}) <= 2 * fg::peak_bytes(tight.view(), {&batch, 1}));
+      wide += !std::equal(p.operands.begin(), p.operands.end(), tight.operands.begin(),
+                          [](const fg::operand& a, const fg::operand& b) { return a.index == b.index; });
     }
   }
+  CHECK(wide >= 10);
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <flowgraph/core/hash_map.hpp>
 #include <flowgraph/ops/control.hpp>
+#include <flowgraph/plan/bind.hpp>
 #include "chains.hpp"
 #include "shape_sizes.hpp"
 
@@ -217,8 +218,12 @@ class memory_planner {
     if (tight_ == nullptr || read_by_.data[o.index] != chains::several) return false;
     return affordable(classes_.data[class_of_slot_.data[slot_of_.data[o.index]]]);
   }
+  // Slots begin at multiples of slot_alignment.
+  static constexpr std::int64_t room(std::int64_t bytes, extent by) {
+    return by == 1 ? (bytes + slot_alignment - 1) / slot_alignment * slot_alignment : bytes;
+  }
   constexpr bool affordable(const size_class& c) const {
-    return budgets_.data[c.budget].bytes + c.bytes <= budgets_.data[c.budget].most;
+    return budgets_.data[c.budget].bytes + room(c.bytes, c.by) <= budgets_.data[c.budget].most;
   }
 
   // A value's uses are over: its slot is free for what comes next.
@@ -265,14 +270,14 @@ class memory_planner {
   constexpr int add_slot(int wanted) {
     const size_class& want = classes_.data[wanted];
     const int s = p_.slots.push({want.bytes, want.by, want.device}) + 1;
-    class_of_slot_.data[s] = wanted, budgets_.data[want.budget].bytes += want.bytes;
+    class_of_slot_.data[s] = wanted, budgets_.data[want.budget].bytes += room(want.bytes, want.by);
     return s;
   }
   constexpr int fit(int s, int wanted) {
     const size_class& want = classes_.data[wanted];
     std::int64_t& bytes = p_.slots.data[s - 1].bytes;
     if (bytes < want.bytes) {
-      budgets_.data[want.budget].bytes += want.bytes - bytes;
+      budgets_.data[want.budget].bytes += room(want.bytes, want.by) - room(bytes, want.by);
       bytes = want.bytes, class_of_slot_.data[s] = wanted;
     }
     return s;
