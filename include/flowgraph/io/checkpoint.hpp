@@ -75,8 +75,10 @@ struct session_copy {
   file_metadata metadata;
 };
 
+// used: an earlier copy, whose memory serves again. New memory costs more than the copying.
 template <class Session>
-session_copy copy_session(Session& s, const checkpoint_options& o, const file_metadata& metadata) {
+session_copy copy_session(Session& s, const checkpoint_options& o, const file_metadata& metadata,
+                          session_copy used = {}) {
   for (const auto& [key, value] : metadata)
     if (key.starts_with(own_keys))
       throw argument_error(
@@ -90,7 +92,9 @@ session_copy copy_session(Session& s, const checkpoint_options& o, const file_me
       const variable_state& v = *a.variable;
       wanted_tensor w = describe(g, v, o);
       if (!w.restored) continue;
-      aligned_buffer<std::byte> bytes = allocate_aligned<std::byte>(v.bytes());
+      const std::size_t i = c.tensors.size();
+      const bool fits = i < used.tensors.size() && used.tensors[i].bytes.size() == v.bytes();
+      aligned_buffer<std::byte> bytes = fits ? std::move(used.memory[i]) : allocate_aligned<std::byte>(v.bytes());
       std::memcpy(bytes.get(), v.data.get(), v.bytes());
       c.tensors.push_back({std::move(w.name), v.type, v.dims, {bytes.get(), v.bytes()}});
       c.memory.push_back(std::move(bytes));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,10 +59,12 @@ class checkpoint_series {
   // next call of save_async, save or wait. When two copies wait already, this waits for one of them.
   template <class Session>
   void save_async(Session& s, std::uint64_t step, const checkpoint_note& note = {}) {
-    auto copy = std::make_shared<detail::session_copy>(detail::copy_session(s, options_.checkpoint, note.metadata));
+    auto copy = std::make_shared<detail::session_copy>(
+        detail::copy_session(s, options_.checkpoint, note.metadata, spare_->take()));
     if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
-    writer_->post([directory = directory_, options = options_, step, copy] {
+    writer_->post([directory = directory_, options = options_, step, copy, spare = spare_] {
       write_safetensors(directory / file_name(step), copy->tensors, copy->metadata);
+      spare->give(std::move(*copy));
       tidy(directory, options);
     });
   }
@@ -91,6 +94,23 @@ class checkpoint_series {
   }
 
  private:
+  // The last copy that was written: its memory serves the next one.
+  class spare_copy {
+   public:
+    detail::session_copy take() {
+      const std::lock_guard lock(mutex_);
+      return std::exchange(copy_, {});
+    }
+    void give(detail::session_copy copy) {
+      const std::lock_guard lock(mutex_);
+      copy_ = std::move(copy);
+    }
+
+   private:
+    std::mutex mutex_;
+    detail::session_copy copy_;
+  };
+
   static constexpr const char* metric_key = "flowgraph.metric";
   static constexpr std::string_view prefix = "checkpoint-", suffix = ".safetensors";
 
@@ -167,6 +187,7 @@ class checkpoint_series {
 
   std::filesystem::path directory_;
   series_options options_;
+  std::shared_ptr<spare_copy> spare_ = std::make_shared<spare_copy>();
   std::unique_ptr<detail::background> writer_ = std::make_unique<detail::background>(2);
 };
 
