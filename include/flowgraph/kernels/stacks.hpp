@@ -16,9 +16,8 @@ class value_stacks {
   std::uint64_t push(std::uint64_t number, const void* value, std::size_t bytes) {
     if (number == 0) number = make();
     stack& s = at(number);
-    const std::size_t size = s.values.size();
-    s.values.resize(size + bytes);
-    if (bytes > 0) std::memcpy(s.values.data() + size, value, bytes);
+    const auto* const from = static_cast<const std::byte*>(value);
+    s.values.insert(s.values.end(), from, from + bytes);
     ++s.depth;
     return number;
   }

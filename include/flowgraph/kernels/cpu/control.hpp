@@ -1,5 +1,7 @@
 // What control flow does to values: it copies them, where they are not in their place already.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include <flowgraph/kernels/kernel.hpp>
@@ -19,7 +21,13 @@ inline void spread_value(const array_view& from, const array_view& to) {
   if (from.rank == to.rank) {
     std::memcpy(to.data, from.data, all);
   } else {
-    for (std::size_t at = 0; at < all; at += one) std::memcpy(to.as<char>() + at, from.data, one);
+    char* const begin = to.as<char>();
+    std::memcpy(begin, from.data, one);
+    for (std::size_t done = one; done < all;) {  // doubled, as long as what is copied stays near
+      const std::size_t more = std::min({done, all - done, std::size_t{1} << 14});
+      std::memcpy(begin + done, begin, more);
+      done += more;
+    }
   }
 }
 

@@ -24,7 +24,7 @@ std::unique_ptr<prepared_kernel> prepare(const op_def& op, const kernel_args& k,
   const on_this_thread alone;
   if (op.id == ops::matmul::id) {
     auto m = std::make_unique<matmul>(k);
-    return Everywhere || m->flops() >= 1 << 17 ? std::move(m) : nullptr;
+    return Everywhere || (m->flops() >= 1 << 17 && !m->slower_than_tiles()) ? std::move(m) : nullptr;
   }
   if (op.id == ops::conv2d::id) return convolution::make(direction::forward, k, Everywhere);
   if (op.id == ops::conv2d_input_gradient::id) return convolution::make(direction::input, k, Everywhere);
