@@ -6,8 +6,11 @@
 // stacks (ops/stack.hpp). For that the forward loop is built once more, with pushes in its body and a count of its
 // turns; the new one replaces the old one wherever both are needed. Branches likewise.
 #pragma once
+#include <flowgraph/ops/comparison.hpp>
 #include <flowgraph/ops/control.hpp>
+#include <flowgraph/ops/matmul.hpp>
 #include <flowgraph/ops/rows.hpp>
+#include <flowgraph/ops/size.hpp>
 #include <flowgraph/ops/stack.hpp>
 #include "copy_regions.hpp"
 
@@ -118,6 +121,10 @@ class differentiator {
   constexpr int input(int owner, int k) const { return g_.edges[g_.nodes[owner].inputs + k]; }
   constexpr ref at(int id) const { return {&g_, id}; }
   constexpr ref zeros_like(int id) const { return ops::full_like({&g_, id}, 0); }
+  constexpr ref zeros(int shape, dtype type) const {
+    const auto block = detail::words_of(ops::constant::attrs{0});
+    return {&g_, g_.append(op_def_of<ops::constant>, shape, type, nullptr, 0, block.w, 1)};
+  }
 
   constexpr ref count_from(double value) const {
     const auto block = detail::words_of(ops::constant::attrs{value});
@@ -180,8 +187,6 @@ class differentiator {
     int next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) variables.push(g_.append_argument(next++, g_.nodes[results[k]].shape, g_.nodes[results[k]].type));
-    for (captured_input& c : captured)
-      c.sum = g_.append_argument(next++, g_.nodes[c.inside].shape, g_.nodes[c.inside].type);
     g_.pair_regions(backward + 1, forward + 1, op_def_of<ops::stack_pop>);
     differentiator body(g_, forward + 1, lowest, begin);
     want_inputs(body, arguments, active, captured);
@@ -194,9 +199,20 @@ class differentiator {
       const int d = arguments[k] < 0 ? -1 : body.sum(arguments[k]);
       all.push(d >= 0 ? d : zeros_like(results[k]).id);
     }
-    for (const captured_input& c : captured) {
+    const extent most = most_turns(owner);
+    for (captured_input& c : captured) {
       const int d = body.sum(c.inside);
-      all.push(d >= 0 ? accumulate_densely(at(c.sum), at(d)).id : c.sum);
+      if (most != 0 && d >= 0 && is_sum_of_products(at(d))) {
+        for (int k = 0; k < 2; ++k) {
+          const ref factor = at(d).input(k);
+          c.factors[k] = array_of(most, factor);
+          const int array = g_.append_argument(next++, c.factors[k], factor.type());
+          all.push(emit<ops::set_rows>(at(array), at(all[0]), factor).id);
+        }
+      } else {
+        const int sum = g_.append_argument(next++, g_.nodes[c.inside].shape, g_.nodes[c.inside].type);
+        all.push(d >= 0 ? accumulate_densely(at(sum), at(d)).id : sum);
+      }
     }
     const detail::vec<graph_data::kept_value> kept = kept_for(backward + 1);
     for (const graph_data::kept_value& k : kept) {
@@ -235,7 +251,10 @@ class differentiator {
     in.push(g_.capture(result(made, n), here));
     for (int k = 0; k < n; ++k)
       if (active[k]) in.push(k < dy.count && dy[k] >= 0 ? dy[k] : zeros_like(input(owner, k)).id);
-    for (const captured_input& c : captured) in.push(zeros_like(c.outer).id);
+    for (const captured_input& c : captured) {
+      if (c.factors[0] < 0) in.push(zeros_like(c.outer).id);
+      for (int k = 0; k < 2 && c.factors[0] >= 0; ++k) in.push(zeros(c.factors[k], g_.nodes[c.outer].type).id);
+    }
     for (int j = 0; j < kept.count; ++j) in.push(g_.capture(result(made, n + 1 + j), here));
     const auto plain = detail::words_of(ops::control_attrs{-1, 0, 0});
     const int back =
@@ -243,7 +262,48 @@ class differentiator {
     next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) add(input(owner, k), at(result(back, next++)));
-    for (const captured_input& c : captured) add(c.outer, at(result(back, next++)));
+    for (const captured_input& c : captured) {
+      const ref given = at(result(back, next++));
+      add(c.outer, c.factors[0] < 0 ? given : product_of_rows(given, at(result(back, next++))));
+    }
+  }
+
+  // A turn's share of a derivative by a matrix is often a product of a few rows, aT b: of the weights of a recurrent
+  // layer, which all turns multiply their states with. Adding up shares costs more than computing them. Where it is
+  // known how many turns there can be, a turn leaves its a and b in arrays, and behind the loop there is one product.
+  constexpr bool is_sum_of_products(ref d) const {
+    if (!d.is(op_def_of<ops::matmul>) || d.rank() != 2 || d.input(0).rank() != 2 || d.input(1).rank() != 2)
+      return false;
+    const auto [ta, tb] = d.attrs<ops::matmul::attrs>();
+    return ta && !tb;
+  }
+  constexpr int array_of(extent length, ref row) const {
+    extents e;
+    e.push(length);
+    for (int k = 0; k < row.rank(); ++k) e.push(row.shape()[k]);
+    return g_.intern_shape(e);
+  }
+  static constexpr ref product_of_rows(ref a, ref b) {
+    return emit<ops::matmul>(ops::matmul::attrs{1, 0}, ops::as_matrix(a), ops::as_matrix(b));
+  }
+  // Of a loop that counts, i = 0, 1, 2, ... as long as i < n, where n is a number or an extent: n. 0: unknown.
+  constexpr extent most_turns(int owner) const {
+    const node x = g_.nodes[owner];
+    const ref condition = at(g_.edges[g_.regions[x.first_region].results]);
+    if (!condition.is(op_def_of<ops::less>) || !condition.input(0).is(op_def_of<ops::argument>)) return 0;
+    if (g_.captured_by(condition.input(0).id) >= 0) return 0;
+    const int k = static_cast<int>(g_.words[condition.input(0).get().attrs]);
+    const ref next = at(g_.edges[g_.regions[x.first_region + 1].results + k]);
+    if (!ops::is_constant(at(input(owner, k)), 0) || !next.is(op_def_of<ops::add>)) return 0;
+    const ref i = next.input(0);
+    if (!i.is(op_def_of<ops::argument>) || g_.captured_by(i.id) >= 0 || g_.words[i.get().attrs] != k) return 0;
+    if (!ops::is_constant(next.input(1), 1)) return 0;
+    const int outer = g_.captured_by(condition.input(1).id);
+    const ref n = outer >= 0 ? at(outer) : condition.input(1);
+    if (n.is(op_def_of<ops::size>) && n.attrs<ops::size::attrs>().axes == 1) return n.input(0).shape()[0];
+    if (!n.is(op_def_of<ops::constant>)) return 0;
+    const double number = n.attrs<ops::constant::attrs>().value;
+    return number >= 1 && number <= 1e6 ? static_cast<extent>(number) : 0;
   }
 
   constexpr void differentiate_branches(int owner, const detail::vec<int>& dy) {
@@ -336,14 +396,14 @@ class differentiator {
   struct captured_input {
     int inside;  // argument
     int outer;
-    int sum;  // argument of the backward loop
+    int factors[2];  // shapes of two arrays instead of a sum; -1: none
   };
   constexpr void note_captured(detail::vec<captured_input>& all, const node& x, int owner, int from, int inside,
                                int around) const {
     for (int k = x.outputs; k < x.n_inputs; ++k) {
       const int outer = input(owner, k);
       if (wanted(outer) && is_floating(g_.nodes[outer].type) && g_.capture(outer, around) == from) {
-        all.push({inside, outer, -1});
+        all.push({inside, outer, {-1, -1}});
         return;
       }
     }
