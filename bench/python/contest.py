@@ -24,6 +24,8 @@ ALEXNET_CONVS = (  # filter [height, width, in, out], scale of its numbers, stri
 )
 ALEXNET_DENSE = (((9216, 4096), 0.025), ((4096, 4096), 0.04), ((4096, 1000), 0.04))
 RATE = 0.01
+LSTM_TIME, LSTM_BATCH, LSTM_UNITS = 32, 16, 256
+TURNS = 1_000_000  # of the loop that counts
 
 
 def mlp_weights(row):
@@ -38,6 +40,12 @@ def alexnet_weights():
     dense = [(numbers(shape, 6 + k, scale), np.zeros(shape[1], np.float32))
              for k, (shape, scale) in enumerate(ALEXNET_DENSE)]
     return convs, dense
+
+
+def lstm_weights():
+    """w_ih, w_hh, b_ih, b_hh, in PyTorch's layout."""
+    n = LSTM_UNITS
+    return [numbers(shape, 1 + k, 0.06) for k, shape in enumerate(((4 * n, n), (4 * n, n), (4 * n,), (4 * n,)))]
 
 
 def serve(rows):

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, MATMULS, MLPS, RATE, alexnet_weights, integers,
-                     mlp_weights, numbers, serve)
+from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, LSTM_BATCH, LSTM_TIME, LSTM_UNITS, MATMULS, MLPS, RATE,
+                     TURNS, alexnet_weights, integers, lstm_weights, mlp_weights, numbers, serve)
 
 
 def conv(x, w, stride=1, padding=1):
@@ -130,6 +130,31 @@ def alexnet(threads):
     return training(alexnet_weights(), loss_of)
 
 
+def lstm(threads):
+    """By scan; the product with the inputs stands before the loop."""
+    x = jnp.asarray(numbers((LSTM_TIME, LSTM_BATCH, LSTM_UNITS), 0, 1))
+
+    def loss_of(weights):
+        w_ih, w_hh, b_ih, b_hh = weights
+
+        def turn(state, projected):
+            h, c = state
+            i, f, g, o = jnp.split(projected + h @ w_hh.T, 4, -1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+
+        zero = jnp.zeros((LSTM_BATCH, LSTM_UNITS))
+        return jnp.mean(lax.scan(turn, (zero, zero), x @ w_ih.T + (b_ih + b_hh))[1] ** 2)
+
+    return training(lstm_weights(), loss_of)
+
+
+def while_loop(threads):
+    count = jax.jit(lambda n: lax.while_loop(lambda i: i < n, lambda i: i + 1, 0))
+    return lambda: int(count(TURNS))
+
+
 serve({
     "null_step": null_step,
     **{row: mlp(row) for row in MLPS},
@@ -138,4 +163,6 @@ serve({
     "conv_forward": conv_forward,
     "conv_train": conv_train,
     "alexnet": alexnet,
+    "lstm": lstm,
+    "while_loop": while_loop,
 })

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, MATMULS, MLPS, RATE, alexnet_weights, integers,
-                     mlp_weights, numbers, serve)
+from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, LSTM_BATCH, LSTM_TIME, LSTM_UNITS, MATMULS, MLPS, RATE,
+                     alexnet_weights, integers, lstm_weights, mlp_weights, numbers, serve)
 
 
 def tensor(array, grad=False):
@@ -127,6 +127,16 @@ def alexnet():
     return training([p for layer in convs + dense for p in layer], loss_of)
 
 
+@on
+def lstm():
+    x = tensor(numbers((LSTM_TIME, LSTM_BATCH, LSTM_UNITS), 0, 1))
+    net = torch.nn.LSTM(LSTM_UNITS, LSTM_UNITS)
+    with torch.no_grad():
+        for p, w in zip(net.parameters(), lstm_weights()):
+            p.copy_(torch.from_numpy(w))
+    return training(list(net.parameters()), lambda: net(x)[0].square().mean())
+
+
 serve({
     "null_step": null_step,
     **{row: mlp(row) for row in MLPS},
@@ -135,4 +145,5 @@ serve({
     "conv_forward": conv_forward,
     "conv_train": conv_train,
     "alexnet": alexnet,
+    "lstm": lstm,
 })

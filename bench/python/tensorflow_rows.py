@@ -9,8 +9,8 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, MATMULS, MLPS, RATE, alexnet_weights, integers,
-                     mlp_weights, numbers, serve)
+from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, LSTM_BATCH, LSTM_TIME, LSTM_UNITS, MATMULS, MLPS, RATE,
+                     TURNS, alexnet_weights, integers, lstm_weights, mlp_weights, numbers, serve)
 
 tf.disable_eager_execution()
 tf.disable_resource_variables()
@@ -122,6 +122,27 @@ def queue(g):
         g.finish(tf.add_n([total for _, total in takers]))
 
 
+def lstm(g):
+    """By scan; the product with the inputs stands before the loop."""
+    x, zero = g.fed("x", numbers((LSTM_TIME, LSTM_BATCH, LSTM_UNITS), 0, 1)), tf.zeros((LSTM_BATCH, LSTM_UNITS))
+    w_ih, w_hh, b_ih, b_hh = (g.variable(f"w{k}", w) for k, w in enumerate(lstm_weights()))
+    projected = tf.matmul(tf.reshape(x, (-1, LSTM_UNITS)), w_ih, transpose_b=True) + (b_ih + b_hh)
+
+    def turn(state, row):
+        i, f, new, o = tf.split(row + tf.matmul(state[0], w_hh, transpose_b=True), 4, -1)
+        c = tf.sigmoid(f) * state[1] + tf.sigmoid(i) * tf.tanh(new)
+        return tf.sigmoid(o) * tf.tanh(c), c
+
+    h, _ = tf.scan(turn, tf.reshape(projected, (LSTM_TIME, LSTM_BATCH, -1)), (zero, zero))
+    loss = tf.reduce_mean(tf.square(h))
+    g.finish(loss, train=loss)
+
+
+def while_loop(g):
+    n = g.fed("n", np.int64(TURNS))
+    g.finish(tf.while_loop(lambda i: i < n, lambda i: i + 1, [tf.constant(0, tf.int64)]))
+
+
 BUILD = {
     "null_step": null_step,
     **{row: mlp(row) for row in MLPS},
@@ -131,6 +152,8 @@ BUILD = {
     "conv_train": conv_train,
     "alexnet": alexnet,
     "queue": queue,
+    "lstm": lstm,
+    "while_loop": while_loop,
 }
 
 
