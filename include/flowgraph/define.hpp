@@ -6,6 +6,7 @@
 #include <flowgraph/dsl/concat.hpp>
 #include <flowgraph/dsl/control.hpp>
 #include <flowgraph/dsl/convolution.hpp>
+#include <flowgraph/dsl/decode.hpp>
 #include <flowgraph/dsl/define.hpp>
 #include <flowgraph/dsl/dropout.hpp>
 #include <flowgraph/dsl/einsum.hpp>
@@ -30,6 +31,7 @@
 #include <flowgraph/dsl/pooling.hpp>
 #include <flowgraph/dsl/queue.hpp>
 #include <flowgraph/dsl/random.hpp>
+#include <flowgraph/dsl/recurrent_layers.hpp>
 #include <flowgraph/dsl/reduction.hpp>
 #include <flowgraph/dsl/reshape.hpp>
 #include <flowgraph/dsl/scan.hpp>

@@ -1,4 +1,4 @@
-"""Trains three models with PyTorch and writes tests/golden/models.txt: the losses that flowgraph has to follow from the
+"""Trains four models with PyTorch and writes tests/golden/models.txt: the losses that flowgraph has to follow from the
 same weights and batches. Needs torch and numpy.
 
 Weights and batches are a hash of the index (bench/python/inputs.py), so that the file holds nothing but losses. Computed
@@ -97,10 +97,30 @@ def embedding(dtype):
     return [train(step), table.detach().numpy()[[0, 59]]]
 
 
+def characters(dtype):
+    """An LSTM that reads examples/data/genesis.txt and guesses the next character, Adam. Of batch k, row b: the 24
+    characters behind number (4 k + b) 24, and the one that follows each."""
+    text = (ROOT / "examples" / "data" / "genesis.txt").read_bytes()
+    all = torch.tensor([[list(text[(4 * k + b) * 24:][:25]) for b in range(4)] for k in range(BATCHES)])
+    table = parameter((128, 8), 2, 0.5, dtype)
+    net = torch.nn.LSTM(8, 24, batch_first=True, dtype=dtype)
+    with torch.no_grad():
+        for k, p in enumerate(net.parameters()):
+            p.copy_(torch.tensor(numbers(p.shape, 3 + k, 0.2)))
+    w, b = parameter((24, 128), 7, 0.2, dtype), parameter(128, 8, 0.1, dtype)
+    optimizer = torch.optim.Adam([table, *net.parameters(), w, b], 0.01)
+
+    def step(i):
+        h, _ = net(F.embedding(all[i, :, :-1], table))
+        return updated(optimizer, F.cross_entropy((h @ w + b).reshape(-1, 128), all[i, :, 1:].reshape(-1)))
+
+    return [train(step)]
+
+
 def main() -> None:
     lines = ["# Written by tests/referee/models.py with PyTorch, in float64. out 0: the loss of each of 50 steps before its",
              "# update; then what models.py returns of the model afterwards."]
-    for model in (mlp, cnn, embedding):
+    for model in (mlp, cnn, embedding, characters):
         exact, single = model(torch.float64), model(torch.float32)
         apart = max(np.max(np.abs(a - b) / np.maximum(np.abs(a), 0.1)) for a, b in zip(exact, single))
         print(f"{model.__name__}: {exact[0][0]:.4f} -> {exact[0][-1]:.4f}, float32 within {apart:.1e}")
