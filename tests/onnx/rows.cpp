@@ -88,6 +88,7 @@ TEST_CASE("onnx: every op that has a form is written and read back to the same n
   elementwise_rows();
   array_rows();
   neural_rows();
+  control_rows();
   for (const auto& rules :
        {std::span<const onnx::export_rule>(onnx::elementwise_rules),
         std::span<const onnx::export_rule>(onnx::array_rules), std::span<const onnx::export_rule>(onnx::neural_rules)})

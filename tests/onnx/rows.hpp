@@ -82,6 +82,7 @@ void row(const std::string& name, const F& f, const row_options& o = {}) {
 void elementwise_rows();
 void array_rows();
 void neural_rows();
+void control_rows();
 
 // Tensors in the files of ONNX's own test data.
 typed_array read_tensor(const std::filesystem::path& path);

@@ -75,6 +75,9 @@ class encoder {
       case attribute_proto::tensor:
         write_in(w, tags::t, *a.t);
         break;
+      case attribute_proto::graph:
+        write_in(w, tags::g, *a.g);
+        break;
       default:  // the one other kind that is written
         w.add_packed_int64(tags::ints, a.ints.begin(), a.ints.end());
     }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <flowgraph/io/durable_file.hpp>
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/passes/prune.hpp>
 #include <flowgraph/runtime/dynamic_session.hpp>
 #include <flowgraph/runtime/session.hpp>
@@ -53,7 +54,7 @@ class exporter {
     for (const named_fetch& f : fetches_) outputs.push_back(writer_.unique(f.name));
     for (int i = 0; i < graph_.size(); ++i)
       if (graph_.nodes[i].op->id == ops::variable::id) add_variable(i, bytes(model_id(i)));
-    for (int i = 0; i < graph_.size(); ++i) write_node(i);
+    write_region(0, {});
     if (!faults_.empty()) throw onnx_error(problem::no_onnx_form, file_, std::move(faults_));
     for (std::size_t k = 0; k < fetches_.size(); ++k)
       add_output(values_[static_cast<std::size_t>(pruned_.fetches[static_cast<int>(k)])], outputs[k]);
@@ -118,19 +119,120 @@ class exporter {
     const node& x = graph_.nodes[i];
     const std::uint64_t op = x.op->id;
     if (op == ops::placeholder::id || op == ops::variable::id || op == ops::output::id || op == ops::group::id) return;
-    if (x.region != 0) return;  // written, or refused, with the node that runs it
-    const export_function rule = rule_of(op);
-    if (rule == nullptr) return refuse(i, "has no form in ONNX");
+    const bool control = op == ops::cond::id || op == ops::while_loop::id;
+    const export_function rule = control ? nullptr : rule_of(op);
+    if (rule == nullptr && !control) return refuse(i, "has no form in ONNX");
     for (const int in : graph_.inputs(i))
       if (values_[static_cast<std::size_t>(in)].name.empty()) return;  // of a node that was refused
     writer_.label = label(i);
-    node_export n(graph_, i, writer_, values_);
     try {
+      if (control) return op == ops::cond::id ? write_cond(i) : write_loop(i);
+      node_export n(graph_, i, writer_, values_);
       rule(n);
     } catch (const not_exportable& e) {
       refuse(i, e.reason);
     }
   }
+
+  // The nodes of a region, and its results. arguments: what its owner hands in. Empty: a node of it was refused.
+  std::vector<value> write_region(int r, const std::vector<value>& arguments) {
+    for (int i = 0; i < graph_.size(); ++i) {
+      if (graph_.nodes[i].region != r) continue;
+      if (graph_.nodes[i].op->id == ops::argument::id)
+        values_[static_cast<std::size_t>(i)] = arguments[static_cast<std::size_t>(graph_.attrs(i)[0])];
+      else
+        write_node(i);
+    }
+    std::vector<value> results;
+    if (r != 0)
+      for (const int id : graph_.results(r)) results.push_back(values_[static_cast<std::size_t>(id)]);
+    for (const value& v : results)
+      if (v.name.empty()) return {};
+    return results;
+  }
+  // What goes into a region or comes out of it is held as it is.
+  std::vector<value> operands(int i) {
+    std::vector<value> all;
+    for (const int in : graph_.inputs(i)) all.push_back(held_plainly(values_[static_cast<std::size_t>(in)]));
+    return all;
+  }
+  value held_plainly(value v) {
+    v.name = writer_.plain(v);
+    v.order.clear();
+    return v;
+  }
+  void add_results(graph_proto& g, const std::vector<value>& results) {
+    for (const value& v : results) {
+      const std::string name = writer_.emit("Identity", {writer_.plain(v)});  // of its own: v may be from outside
+      g.outputs.push_back(info(v, name));
+    }
+  }
+  // A node's results under new names; of several, each has a node behind it.
+  names give_results(int i) {
+    const int n = graph_.nodes[i].outputs;
+    names all;
+    for (int k = 0; k < n; ++k) {
+      const int id = n > 1 ? i + 1 + k : i;
+      all.push_back(writer_.unique(writer_.label + "/" + std::to_string(k)));
+      values_[static_cast<std::size_t>(id)] = describe(id, all.back());
+    }
+    return all;
+  }
+
+  void write_cond(int i) {
+    const node& x = graph_.nodes[i];
+    const std::vector<value> given = operands(i);
+    if (x.n_regions != 2 || given[0].type != dtype::boolean || x.outputs == 0)
+      throw not_exportable{"only a choice of values between two branches, by a truth value, has a form in ONNX"};
+    const std::string label = writer_.label;
+    attributes branches;
+    bool whole = true;
+    for (int k = 0; k < 2; ++k)
+      branches.push_back(attribute(k == 0 ? "then_branch" : "else_branch", writer_.within([&](graph_proto& g) {
+        const std::vector<value> results = write_region(x.first_region + k, given);
+        whole = whole && !results.empty();
+        writer_.label = label;
+        add_results(g, results);
+      })));
+    if (whole) writer_.emit_into(give_results(i), "If", {given[0].name}, std::move(branches));
+  }
+  // ONNX asks for the condition before the first turn, and of each turn for that of the next.
+  void write_loop(int i) {
+    const node& x = graph_.nodes[i];
+    const std::string label = writer_.label;
+    std::vector<value> given = operands(i);
+    const auto carried = static_cast<std::size_t>(x.outputs);
+    const std::int64_t most = attrs_of<ops::while_loop::attrs>(i).most_turns;
+    const std::vector<value> first = write_region(x.first_region, given);
+    if (first.empty() || carried == 0) return;
+    names inputs{most < 0 ? "" : writer_.scalar(dtype::int64, static_cast<double>(most)), writer_.plain(first[0])};
+    for (std::size_t k = 0; k < carried; ++k) inputs.push_back(given[k].name);
+    bool whole = true;
+    writer_.label = label;
+    graph_proto body = writer_.within([&](graph_proto& g) {
+      g.inputs.push_back({writer_.unique(label + "/turn"), code_of(dtype::int64), true, {}});
+      g.inputs.push_back({writer_.unique(label + "/go_on"), code_of(dtype::boolean), true, {}});
+      for (std::size_t k = 0; k < carried; ++k) {
+        given[k].name = writer_.unique(label + "/variable");
+        g.inputs.push_back(info(given[k], given[k].name));
+      }
+      const std::vector<value> next = write_region(x.first_region + 1, given);
+      for (std::size_t k = 0; k < next.size(); ++k) given[k] = held_plainly(next[k]);
+      std::vector<value> results;
+      if (!next.empty()) results = write_region(x.first_region, given);
+      whole = !results.empty();
+      if (!whole) return;
+      results.insert(results.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(carried));
+      writer_.label = label;
+      add_results(g, results);
+    });
+    if (whole) writer_.emit_into(give_results(i), "Loop", std::move(inputs), {attribute("body", std::move(body))});
+  }
+  template <class A>
+  A attrs_of(int i) const {
+    return detail::attrs_from_words<A>(graph_.attrs(i).data);
+  }
+
   void refuse(int i, std::string reason) {
     const int id = model_id(i);
     std::string where;
@@ -154,7 +256,9 @@ class exporter {
     });
     if (giver == nodes.end() || is_output) return writer_.emit_into({name}, "Identity", {tensor});
     std::replace(giver->outputs.begin(), giver->outputs.end(), tensor, name);
-    for (node_proto& n : nodes) std::replace(n.inputs.begin(), n.inputs.end(), tensor, name);
+    each_operand(nodes, [&](std::string& operand) {
+      if (operand == tensor) operand = name;
+    });
     for (value& each : values_)
       if (each.name == tensor) each.name = name;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,6 +61,12 @@ inline attribute_proto attribute(std::string name, std::string_view s) {
 inline attribute_proto attribute(std::string name, tensor_proto t) {
   attribute_proto a{std::move(name), attribute_proto::tensor};
   a.t = std::move(t);
+  return a;
+}
+
+inline attribute_proto attribute(std::string name, graph_proto g) {
+  attribute_proto a{std::move(name), attribute_proto::graph};
+  a.g = std::make_shared<graph_proto>(std::move(g));
   return a;
 }
 
@@ -187,10 +194,24 @@ class graph_writer {
     });
   }
 
+  // The nodes that write() emits, as a graph within this one: it sees all that is here, and nobody sees inside.
+  template <class F>
+  graph_proto within(const F& write) {
+    const auto outside = made_;
+    std::vector<node_proto> nodes = std::move(result.nodes);
+    result.nodes.clear();
+    graph_proto inner;
+    inner.name = unique(label + "/graph");
+    write(inner);
+    inner.nodes = std::exchange(result.nodes, std::move(nodes));
+    made_ = outside;
+    return inner;
+  }
+
   // Constants that some node or output reads become initialisers.
   void finish() {
     std::unordered_set<std::string> read;
-    for (const node_proto& n : result.nodes) read.insert(n.inputs.begin(), n.inputs.end());
+    each_operand(result.nodes, [&](const std::string& name) { read.insert(name); });
     for (auto& [name, tensor] : constants_)
       if (read.contains(name)) result.initializers.push_back(std::move(tensor));
   }

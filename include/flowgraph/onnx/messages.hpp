@@ -3,6 +3,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ struct tensor_proto {
   dtype type() const { return dtype_of_code(code); }
 };
 
+struct graph_proto;
+
 struct attribute_proto {
   enum kind : int { none, number = 1, integer = 2, text = 3, tensor = 4, graph = 5, numbers = 6, integers = 7 };
   std::string name;
@@ -43,6 +46,7 @@ struct attribute_proto {
   float f = 0;
   std::string s{};
   std::optional<tensor_proto> t{};
+  std::shared_ptr<graph_proto> g{};  // a branch, a loop's body: only written
   std::vector<std::int64_t> ints{};
   std::vector<float> floats{};
 };
@@ -72,6 +76,16 @@ struct graph_proto {
   std::vector<value_proto> inputs, outputs;
 };
 
+// f(name of an operand) for each, those of sub-graphs included.
+template <class F>
+void each_operand(std::vector<node_proto>& nodes, const F& f) {
+  for (node_proto& n : nodes) {
+    for (std::string& name : n.inputs) f(name);
+    for (attribute_proto& a : n.attributes)
+      if (a.g) each_operand(a.g->nodes, f);
+  }
+}
+
 struct model_proto {
   std::int64_t ir_version = 8;
   std::int64_t opset = 18;  // of the default domain
@@ -98,6 +112,7 @@ struct tags {
     i = 3,
     s = 4,
     t = 5,
+    g = 6,
     floats = 7,
     ints = 8,
     attribute_type = 20

@@ -386,9 +386,11 @@ class node_import {
   }
 
  private:
-  const std::string& name(int k) const { return node_.inputs[static_cast<std::size_t>(k)]; }
-  imported_value& value(int k) {
+  const std::string& name(int k) const {
     if (!has(k)) fail("operand " + std::to_string(k) + " is missing", problem::file_malformed);
+    return node_.inputs[static_cast<std::size_t>(k)];
+  }
+  imported_value& value(int k) {
     imported_value* v = table.find(name(k));
     if (v == nullptr)
       fail("its operand \"" + name(k) + "\" is given by no input, initialiser or node before it",

@@ -1,0 +1,22 @@
+// Any bytes as an ONNX model: refused with the importer's own exception, or a graph that is what passes take for
+// granted. docs/CONTRIBUTING.md says how to run it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <flowgraph/graph/verify.hpp>
+#include <flowgraph/onnx/import.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  flowgraph::graph g;
+  try {
+    const flowgraph::onnx::model_proto m =
+        flowgraph::onnx::decoder::decode("input", {reinterpret_cast<const char*>(data), size});
+    flowgraph::onnx::importer(g.data(), "input", m).read("input");
+  } catch (const flowgraph::onnx_error&) {
+    return 0;
+  }
+  if (flowgraph::verify(g.view()).why != flowgraph::problem::none) std::abort();
+  return 0;
+}

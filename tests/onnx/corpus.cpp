@@ -1,0 +1,22 @@
+// What the fuzzer has found worth keeping (tests/fuzz), replayed by every compiler and under every sanitizer.
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "../fuzz/onnx.cpp"
+#include "../io/scratch.hpp"
+
+TEST_CASE("onnx: the corpus of the fuzzer") {
+  int files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "fuzz/corpus/onnx")) {
+    CAPTURE(file.path().string());
+    const std::string bytes = flowgraph::testing::file_content(file.path());
+    CHECK(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()) == 0);
+    ++files;
+  }
+  CHECK(files >= 100);
+}
