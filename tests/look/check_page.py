@@ -22,11 +22,8 @@ VIEWS = {
     "": 5,
     "theme=dark&open=all": 300,
     "open=block2&colours=op&pick=block2/out": 10,
-    "colours=time&search=relu_gradient": 5,
-    "tab=memory": 20,
     "tab=memory&theme=dark&pick=block2/out": 20,
-    "tab=timeline": 20,
-    "tab=timeline&theme=dark": 20,
+    "tab=timeline&colours=time&search=relu_gradient": 20,
 }
 
 # A user who presses everything.
@@ -57,7 +54,7 @@ def look(browser: str, page: pathlib.Path, view: str, profile: str) -> str:
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          f"--user-data-dir={profile}", "--window-size=1400,900", "--enable-logging=stderr", "--virtual-time-budget=10000",
          "--dump-dom", f"{page.resolve().as_uri()}#{view}"],
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     said = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     assert not said, f"#{view}: {said}"
