@@ -50,10 +50,12 @@ class alarm_clock {
   void watch() {
     std::unique_lock lock(mutex_);
     while (!ended_) {
+      // A copy: the first one may be forgotten while this waits for it.
+      const clock::time_point next = alarms_.empty() ? clock::time_point::max() : alarms_.begin()->first;
       if (alarms_.empty()) {
         changed_.wait(lock);
-      } else if (alarms_.begin()->first > clock::now()) {
-        changed_.wait_until(lock, alarms_.begin()->first);
+      } else if (next > clock::now()) {
+        changed_.wait_until(lock, next);
       } else {
         ringing_ = alarms_.begin()->second;
         alarms_.erase(alarms_.begin());

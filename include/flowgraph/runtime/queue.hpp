@@ -1,6 +1,7 @@
 // A queue of a session. Who can't be served stands in line; whoever changes the queue moves elements for those in front
 // as far as they go, and wakes those who are done. Elements are copied by their owners, outside the lock.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -110,7 +111,7 @@ class queue_resource final : public resource {
                                fmt::format("queue \"{}\": {}, got {}", queue_.name_, sentence(why), type_text(in[i])));
     }
     queue_element* filled(const array_view* in, std::int64_t row) {
-      queue_element* e = spare_.empty() ? new queue_element(queue_.bytes_) : spare_.pop_front();
+      queue_element* e = spare_.empty() ? queue_.new_element() : spare_.pop_front();
       for (std::size_t i = 0; i < queue_.components_.size(); ++i) {
         const component& c = queue_.components_[i];
         const auto* from = static_cast<const std::byte*>(in[i].data) + static_cast<std::size_t>(row) * c.bytes;
@@ -225,6 +226,7 @@ class queue_resource final : public resource {
         t.failure_ = problem::queue_closed;
         return true;
       }
+      inside_.reserve(made_);  // so that nothing throws once it is in line
       line.push_back(&t);
       settle(woken);
       done = t.done_;
@@ -306,6 +308,11 @@ class queue_resource final : public resource {
     }
     wake(woken);
   }
+  queue_element* new_element() {
+    auto* e = new queue_element(bytes_);
+    ++made_;
+    return e;
+  }
   void lend(element_list& to, std::int64_t n) {
     const std::lock_guard lock(mutex_);
     to.take(spare_, n);
@@ -318,7 +325,8 @@ class queue_resource final : public resource {
   std::string name_;
   ops::queue_attrs attrs_;
   std::vector<component> components_;
-  std::size_t bytes_ = 0;  // of an element
+  std::size_t bytes_ = 0;              // of an element
+  std::atomic<std::int64_t> made_{0};  // elements that exist, wherever they are
   std::mutex mutex_;
   queue_elements inside_;
   element_list spare_;  // memory that no element uses

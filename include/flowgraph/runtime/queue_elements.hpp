@@ -42,6 +42,12 @@ class queue_elements {
   std::int64_t size() const {
     return kind_ == ops::queue_kind::fifo ? in_order_.size() : static_cast<std::int64_t>(any_order_.size());
   }
+  // Afterwards nothing is allocated as long as there are at most n.
+  void reserve(std::int64_t n) {
+    const auto wanted = static_cast<std::size_t>(n);
+    if (kind_ != ops::queue_kind::fifo && any_order_.capacity() < wanted)
+      any_order_.reserve(std::max(wanted, 2 * any_order_.capacity()));
+  }
   void push(queue_element* e) {
     e->turn = turns_++;
     put(e, false);
