@@ -43,8 +43,8 @@ struct tiled_geometry {
   }
 
   static bool suits(const conv_geometry& g) {
-    return has_register_tiles() && g.rows() > 0 && g.group_results >= 8 && g.group_channels * g.kernel_width >= 8 &&
-           !g.depthwise();
+    return has_register_tiles() && g.rows() > 0 && g.height > 0 && g.width > 0 && g.group_results >= 8 &&
+           g.group_channels * g.kernel_width >= 8 && !g.depthwise();
   }
 
   std::int64_t bands() const { return (g.result_height + band - 1) / band; }

@@ -48,19 +48,17 @@ constexpr bool collides(std::int64_t row) { return row >= 512 && row % 512 == 0;
 struct packed_columns;  // the uses of scratch memory
 struct copied_rows;
 
-// Rows [i, i + rows) and columns [j, j + columns) of y = op(a) op(b).
+// Rows [i, i + rows) and columns [j, j + columns) of y = op(a) op(b); the sums have a term at least.
 inline void tiled_product(const float* a, const float* b, float* y, const product_shape& s, const product_part& part) {
   constexpr std::int64_t most_depth = 320, most_rows = 96, most_columns = 512, apart = 16;
   const std::int64_t a_row = s.transpose_a ? s.m : s.k, b_row = s.transpose_b ? s.k : s.n;
   // The sum is cut evenly: a short last piece would cost as much as a long one.
   const std::int64_t slices = (s.k + most_depth - 1) / most_depth;
-  const std::int64_t slice = slices == 0 ? 0 : (s.k + slices - 1) / slices;
+  const std::int64_t slice = (s.k + slices - 1) / slices;
   const std::int64_t width = round_up(std::min(part.columns, most_columns), tile_columns);
   const bool copies = s.transpose_a || collides(a_row);
   float* const panels = scratch<float, packed_columns>(width * slice);
   float* const block = copies ? scratch<float, copied_rows>(most_rows * (slice + apart)) : nullptr;
-  if (s.k == 0)
-    for (std::int64_t i = 0; i < part.rows; ++i) std::fill_n(y + (part.i + i) * s.n + part.j, part.columns, 0.0f);
   for (std::int64_t column = 0; column < part.columns; column += most_columns)
     for (std::int64_t at = 0; at < s.k; at += slice) {
       const std::int64_t depth = std::min(slice, s.k - at), columns = std::min(most_columns, part.columns - column);
