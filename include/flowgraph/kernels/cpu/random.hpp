@@ -114,7 +114,7 @@ struct cpu_kernel<ops::turn> {
   static void run(const kernel_args& k) { *k.out[0].as<std::int64_t>() = static_cast<std::int64_t>(k.context->turn); }
 };
 
-using random_kernels = type_list<ops::turn, ops::random_uniform, ops::random_normal, ops::truncated_normal, ops::bernoulli,
-                                 ops::random_permutation, ops::dropout>;
+using random_kernels = type_list<ops::turn, ops::random_uniform, ops::random_normal, ops::truncated_normal,
+                                 ops::bernoulli, ops::random_permutation, ops::dropout>;
 
 }  // namespace flowgraph
