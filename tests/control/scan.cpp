@@ -36,6 +36,7 @@ constexpr auto recurrent = [](fg::graph& g) {
 };
 
 constexpr auto plain = fg::define(recurrent<fg::loop_options{}>);
+constexpr auto sparing = fg::define(recurrent<fg::checkpoint_every{2}>);
 
 double loss_of(const double* x, int n, double w) {
   double h = 0, sum = 0;
@@ -46,21 +47,20 @@ double loss_of(const double* x, int n, double w) {
   return sum;
 }
 
-}  // namespace
-
-TEST_CASE("scan over a named extent: states, arrays, derivatives of first and second order") {
-  fg::session<plain> s;
+template <class Session>
+void check_recurrent() {
+  Session s;
   const double w = 0.7, e = 1e-5, xs[] = {0.3, -0.2, 0.9, 0.1, -0.7};
   for (const int n : {1, 3, 5}) {
     CAPTURE(n);
     const std::vector<double> x(xs, xs + n);
     const auto feeds = std::tuple(fg::feed<"xs">(x), fg::feed<"w">(w));
-    const auto [loss, dw, ddw] = s.run<"loss", "dw", "ddw">(std::get<0>(feeds), std::get<1>(feeds));
+    const auto [loss, dw, ddw] = s.template run<"loss", "dw", "ddw">(std::get<0>(feeds), std::get<1>(feeds));
     CHECK(loss == doctest::Approx(loss_of(xs, n, w)));
     const double up = loss_of(xs, n, w + e), down = loss_of(xs, n, w - e);
     CHECK(dw == doctest::Approx((up - down) / (2 * e)).epsilon(1e-6));
     CHECK(ddw == doctest::Approx((up - 2 * loss + down) / (e * e)).epsilon(1e-3));
-    const auto dx = s.run<"dx">(std::get<0>(feeds), std::get<1>(feeds));
+    const auto dx = s.template run<"dx">(std::get<0>(feeds), std::get<1>(feeds));
     REQUIRE(dx.dim(0) == n);
     for (int i = 0; i < n; ++i) {
       std::vector<double> more = x, less = x;
@@ -70,4 +70,66 @@ TEST_CASE("scan over a named extent: states, arrays, derivatives of first and se
             doctest::Approx((loss_of(more.data(), n, w) - loss_of(less.data(), n, w)) / (2 * e)).epsilon(1e-6));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("scan over a named extent: states, arrays, derivatives of first and second order") {
+  check_recurrent<fg::session<plain>>();
+}
+
+TEST_CASE("the same from what every second turn kept") { check_recurrent<fg::session<sparing>>(); }
+
+TEST_CASE("a backward turn drops what its forward turn dropped") {
+  fg::graph g;
+  const auto x = g.placeholder<float, 64>("x");
+  const auto rows = g.constant<float, 5, 64>(1);
+  const auto zero = g.constant<float>(0);
+  const auto [unused, kept] =
+      fg::scan([&](auto h, auto row) { return std::tuple(h, fg::dropout(x * row, 0.5)); }, zero, rows);
+  const auto dx = fg::gradients(fg::reduce_sum(kept), x);
+  fg::dynamic_session s(g);
+  const std::vector<float> ones(64, 1.f);
+  const auto [values, derivative] = s.run(kept, dx, fg::feed(x, ones));
+  bool turns_differ = false;
+  for (int i = 0; i < 64; ++i) {
+    float sum = 0;
+    for (int t = 0; t < 5; ++t) sum += values(t, i);
+    CHECK(derivative(i) == sum);
+    turns_differ = turns_differ || values(0, i) != values(1, i);
+  }
+  CHECK(turns_differ);
+}
+
+TEST_CASE("derivatives taken inside a body: Newton's method on a function of the user's") {
+  fg::graph g;
+  const auto a = g.placeholder<double>("a");
+  const auto root = fg::repeat(
+      20,
+      [&](auto x) {
+        const auto f = x * x * x - a;
+        return x - f / fg::gradients(f, x);
+      },
+      g.constant<double>(1));
+  const auto slope = fg::gradients(root, a);
+  fg::dynamic_session s(g);
+  const auto [r, d] = s.run(root, slope, fg::feed(a, 5.));
+  CHECK(r == doctest::Approx(std::cbrt(5.)));
+  CHECK(d == doctest::Approx(1 / (3 * std::cbrt(25.))));
+}
+
+TEST_CASE("fold and map") {
+  fg::graph g;
+  const auto xs = g.placeholder<float, time_steps, 2>("xs");
+  const auto ys = g.placeholder<float, time_steps>("ys");
+  const auto w = g.variable<float, 2>("w", fg::init::constant(2));
+  const auto sum = fg::fold([](auto s, auto x, auto y) { return s + x * y; }, g.constant<float, 2>(0), xs, ys);
+  const auto all = fg::map([&](auto x) { return fg::reduce_sum(x * w); }, xs);
+  const auto dw = fg::gradients(fg::reduce_sum(all * ys), w);
+  fg::dynamic_session s(g);
+  const float x[3][2] = {{0, 1}, {2, 3}, {4, 5}};
+  const std::vector<float> y{1, 10, 100};
+  CHECK(s.run(sum, fg::feed(xs, x), fg::feed(ys, y))(1) == 531);
+  CHECK(s.run(all, fg::feed(xs, x))(2) == 18);
+  CHECK(s.run(dw, fg::feed(xs, x), fg::feed(ys, y))(0) == 420);
 }

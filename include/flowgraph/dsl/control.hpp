@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -34,6 +35,14 @@ struct checkpoint_every {
 
 namespace detail {
 
+// f with the elements of a tuple. std::apply would add a page to the diagnostic of whatever is wrong inside.
+template <class F, class... T>
+constexpr auto spread(const F& f, const std::tuple<T...>& all) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return f(std::get<I>(all)...);
+  }(std::index_sequence_for<T...>{});
+}
+
 // What a branch or a body gives, as a tuple of tensors. Operations run anyway: nothing is left to say of them.
 template <any_tensor T>
 constexpr auto as_results(const T& t) {
@@ -42,7 +51,7 @@ constexpr auto as_results(const T& t) {
 constexpr std::tuple<> as_results(const operation&) { return {}; }
 template <class... T>
 constexpr auto as_results(const std::tuple<T...>& t) {
-  return std::apply([](const T&... each) { return std::tuple_cat(as_results(each)...); }, t);
+  return spread([](const T&... each) { return std::tuple_cat(as_results(each)...); }, t);
 }
 
 template <class F, class... Arguments>
@@ -62,6 +71,17 @@ constexpr auto unwrapped(const std::tuple<T...>& all) {
     return std::get<0>(all);
   else
     return all;
+}
+
+// All of them are the graph's own.
+template <class... T>
+constexpr std::array<int, sizeof...(T) + 1> ids_of(graph_data& g, std::string_view what, const std::tuple<T...>& all) {
+  return spread(
+      [&](const T&... each) {
+        if (((each.graph != &g) || ...)) g.fail(problem::different_graphs, what);
+        return std::array<int, sizeof...(T) + 1>{each.id..., -1};
+      },
+      all);
 }
 
 // Shows the first tensor that differs, or all where there are more of one than of the other.
@@ -117,30 +137,38 @@ constexpr auto switch_(const T& choice) {
   return branching<Branches>{&g, choice.id, first};
 }
 
-// Ends a branch with what it gives; the next one begins. After the last one it gives the results: those of the branch
-// that a step takes. One tensor comes alone, several as a tuple, none as an operation.
-template <int Branches, int Ended, class Given, any_tensor... T>
-constexpr auto merge(const branching<Branches, Ended, Given>& b, const T&... results) {
-  using given = std::tuple<tensor_t<T>...>;
+namespace detail {
+
+template <int Branches, int Ended, class Given, class... T>
+constexpr auto end_branch(const branching<Branches, Ended, Given>& b, const std::tuple<T...>& results) {
+  using given = std::tuple<T...>;
   using all = std::conditional_t<Ended == 0, given, Given>;
   graph_data& g = *b.graph;
   if constexpr (!std::is_same_v<all, given>) {
-    detail::mistake_of_types<problem::branch_results>(std::type_identity<all>{}, std::type_identity<given>{});
-    return detail::owner_results(g, b.choice, std::type_identity<all>{});
+    mistake_of_types<problem::branch_results>(std::type_identity<all>{}, std::type_identity<given>{});
+    return owner_results(g, b.choice, std::type_identity<all>{});
   } else {
-    const int ids[] = {results.id..., -1};
+    const auto ids = ids_of(g, "cond", results);
     constexpr int n = static_cast<int>(sizeof...(T));
-    if (((results.graph != &g) || ...)) g.fail(problem::different_graphs, "cond");
-    g.close_region(ids, n);
+    g.close_region(ids.data(), n);
     if constexpr (Ended + 1 < Branches) {
       g.enter_region(b.first + Ended + 1);
       return branching<Branches, Ended + 1, all>{b.graph, b.choice, b.first};
     } else {
-      const auto words = detail::words_of(ops::control_attrs{-1, 0, 0});
-      const int id = g.append_owner(op_def_of<ops::cond>, ids, n, b.first, Branches, &b.choice, 1, words.w, 3);
-      return detail::owner_results(g, id, std::type_identity<all>{});
+      const auto words = words_of(ops::control_attrs{-1, 0, 0});
+      const int id = g.append_owner(op_def_of<ops::cond>, ids.data(), n, b.first, Branches, &b.choice, 1, words.w, 3);
+      return owner_results(g, id, std::type_identity<all>{});
     }
   }
+}
+
+}  // namespace detail
+
+// Ends a branch with what it gives; the next one begins. After the last one it gives the results: those of the branch
+// that a step takes. One tensor comes alone, several as a tuple, none as an operation.
+template <int Branches, int Ended, class Given, any_tensor... T>
+constexpr auto merge(const branching<Branches, Ended, Given>& b, const T&... results) {
+  return detail::end_branch(b, std::tuple<tensor_t<T>...>(results...));
 }
 
 // A loop in the making: first its condition is being built, behind switch_ its body. `values` are the loop's variables
@@ -194,17 +222,24 @@ constexpr auto switch_(loop_frame<V...>& f, const P& condition) {
   detail::take_turn(f, f.first + 1);
 }
 
+namespace detail {
+
+template <class... V, class... T>
+constexpr auto end_body(loop_frame<V...>& f, const std::tuple<T...>& next) {
+  if constexpr (!std::is_same_v<std::tuple<V...>, std::tuple<T...>>) {
+    mistake_of_types<problem::loop_variables>(std::type_identity<std::tuple<V...>>{},
+                                              std::type_identity<std::tuple<T...>>{});
+  } else {
+    f.graph->close_region(ids_of(*f.graph, "while_loop", next).data(), static_cast<int>(sizeof...(T)));
+  }
+}
+
+}  // namespace detail
+
 // Ends the body: what the variables will be in the next turn.
 template <class... V, any_tensor... T>
 constexpr auto next_iteration(loop_frame<V...>& f, const T&... next) {
-  if constexpr (!std::is_same_v<std::tuple<V...>, std::tuple<tensor_t<T>...>>) {
-    detail::mistake_of_types<problem::loop_variables>(std::type_identity<std::tuple<V...>>{},
-                                                      std::type_identity<std::tuple<tensor_t<T>...>>{});
-  } else {
-    const int ids[] = {next.id...};
-    if (((next.graph != f.graph) || ...)) f.graph->fail(problem::different_graphs, "while_loop");
-    f.graph->close_region(ids, static_cast<int>(sizeof...(T)));
-  }
+  return detail::end_body(f, std::tuple<tensor_t<T>...>(next...));
 }
 
 // The variables as the loop leaves them: one tensor alone, several as a tuple.
@@ -221,7 +256,7 @@ namespace detail {
 
 template <class Begun, class Branch, class... Rest>
 constexpr auto end_branches(const Begun& b, const Branch& branch, const Rest&... rest) {
-  const auto next = std::apply([&](const auto&... each) { return merge(b, each...); }, results_of(branch));
+  const auto next = end_branch(b, results_of(branch));
   if constexpr (sizeof...(Rest) == 0)
     return next;
   else
@@ -237,9 +272,8 @@ constexpr auto plain_loop(const loop_options& options, bool again, const Conditi
                           const T&... initial) {
   auto f = enter(options, initial...);
   f.again = again;
-  switch_(f, std::apply([&](const auto&... v) { return condition(v...); }, f.values));
-  std::apply([&](const auto&... next) { next_iteration(f, next...); },
-             std::apply([&](const auto&... v) { return results_of(body, v...); }, f.values));
+  switch_(f, spread(condition, f.values));
+  end_body(f, spread([&](const auto&... v) { return results_of(body, v...); }, f.values));
   return exit(f);
 }
 
@@ -297,7 +331,7 @@ constexpr auto while_loop(const checkpoint_every& kept, const Condition& conditi
   };
   const auto some = [&](const auto&... v) { return detail::plain_loop({kept.turns}, true, goes_on, next, v...); };
   const auto all = detail::plain_loop({}, false, goes_on, some, begin, initial...);
-  return std::apply([](const auto&, const auto&... v) { return detail::unwrapped(std::tuple(v...)); }, all);
+  return detail::spread([](const auto&, const auto&... v) { return detail::unwrapped(std::tuple(v...)); }, all);
 }
 
 }  // namespace flowgraph

@@ -96,11 +96,11 @@ struct row_loop {
     const auto body = [&](const tensor<std::int64_t>& i, const auto&... variables) {
       const std::tuple all(variables...);
       const auto given =
-          std::apply([&](const auto&... s) { return results_of(f, s..., read(xs, i)...); }, part_of<0, states>(all));
+          spread([&](const auto&... s) { return results_of(f, s..., read(xs, i)...); }, part_of<0, states>(all));
       return std::tuple_cat(std::tuple(i + 1), part_of<0, states>(given),
                             written(part_of<states, collected>(all), i, given, indices{}));
     };
-    const auto result = std::apply(
+    const auto result = spread(
         [&](const auto&... variables) {
           return while_loop(
               options, [&](const auto& i, const auto&...) { return i < n; }, body, variables...);
@@ -114,7 +114,10 @@ template <class Options, class F, class... S, class... X>
 constexpr auto loop_over_rows(const Options& options, const F& f, const std::tuple<S...>& initial, const X&... xs) {
   if constexpr (!same_length<X...>()) {
     mistake<problem::scan_lengths, X...>();
-    return unwrapped(std::tuple_cat(initial, std::tuple(xs...)));
+    if constexpr (sizeof...(S) == 0)
+      return std::get<0>(std::tie(xs...));
+    else
+      return unwrapped(initial);
   } else {
     using given = decltype(results_of(f, std::declval<S>()..., read(xs, std::declval<tensor<std::int64_t>>())...));
     if constexpr (std::tuple_size_v<given> < sizeof...(S)) {
