@@ -1,7 +1,6 @@
 // How ops that work element by element are written. Where ONNX has no op of the name, the ops that compute it without
 // losing digits.
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <string>
 

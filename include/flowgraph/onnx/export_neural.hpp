@@ -1,5 +1,7 @@
 // How products, reductions, softmax, convolutions and pooling are written.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

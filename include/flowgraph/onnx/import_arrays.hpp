@@ -1,7 +1,10 @@
 // How ONNX ops are read that make, move, choose and order elements. Those that compute shapes work on known numbers.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 

@@ -1,9 +1,13 @@
 // How ONNX's element-wise ops are read.
 #pragma once
-#include <cmath>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <flowgraph/ops/binary.hpp>
 #include "node_import.hpp"

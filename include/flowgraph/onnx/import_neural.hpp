@@ -1,7 +1,8 @@
 // How ONNX's products, reductions, convolutions, pooling and normalisations are read. Images stay [batch, channels,
 // height, width]; filters become [height, width, in, out] while the file is read.
 #pragma once
-#include <cmath>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // shapes are computed with are known while the file is read, as numbers or as names of extents: a model made of
 // Shape, Gather and Concat keeps its batch a named extent.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
