@@ -86,8 +86,7 @@ constexpr fg::ref loop(fg::ref initial, const Condition& condition, const Next& 
   const int b = next(fg::ref{&g, g.append_argument(0, shape, type)}).id;
   g.close_region(&b, 1);
   const std::int64_t words[] = {most_turns, 0, 0};
-  return {&g,
-          g.append_owner(fg::op_def_of<fg::ops::while_loop>, &initial.id, 1, first, 2, &initial.id, 1, words, 3)};
+  return {&g, g.append_owner(fg::op_def_of<fg::ops::while_loop>, &initial.id, 1, first, 2, &initial.id, 1, words, 3)};
 }
 
 }  // namespace test_ops

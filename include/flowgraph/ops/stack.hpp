@@ -1,7 +1,8 @@
 // Values that one loop leaves behind and another one takes up again, last one first: how derivatives of loops find what
 // was computed on the way. A stack is known by a number, a float64 scalar, and is used once: what a push or a pop gives
 // is the stack from then on. So derivatives flow through a stack as through any value: the derivative of a stack is a
-// stack, of pushes a pop, of pops a push. The number 0 is a stack of zeros without end, and pushing on it makes another.
+// stack, of pushes a pop, of pops a push. The number 0 is a stack of zeros without end, and pushing on it makes
+// another.
 #pragma once
 #include "sources.hpp"
 

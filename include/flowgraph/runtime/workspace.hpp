@@ -360,7 +360,7 @@ class workspace {
   std::vector<unit_context> contexts_;  // of the step, then of each loop or choice that one thread runs
   std::vector<loop_turn> turns_;        // by the last instruction of a loop
   value_stacks stacks_;
-  std::vector<fed> in_slots_;           // feed: the slot
+  std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
   std::vector<gift> gifts_;
   std::vector<array_view> on_the_way_;  // between devices, by channel
