@@ -7,7 +7,8 @@ namespace fg = flowgraph;
 constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, 3>("x");
   // begin
-  auto y = fg::cond(x > 0.f, [&] { return x; }, [&] { return -x; });
+  auto y = fg::cond(
+      x > 0.f, [&] { return x; }, [&] { return -x; });
   // end
   g.name("y", y);
 });

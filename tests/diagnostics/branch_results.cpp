@@ -10,7 +10,8 @@ constexpr auto model = fg::define([](fg::graph& g) {
   auto a = g.placeholder<float, 3>("a");
   auto b = g.placeholder<float, 4>("b");
   // begin
-  auto y = fg::cond(p, [&] { return a; }, [&] { return b; });
+  auto y = fg::cond(
+      p, [&] { return a; }, [&] { return b; });
   // end
   g.name("y", y);
 });

@@ -8,7 +8,8 @@ namespace fg = flowgraph;
 constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float>("x");
   fg::tensor<float> doubled;
-  auto y = fg::cond(x > 0.f, [&] { return doubled = x * 2.f; }, [&] { return x; });
+  auto y = fg::cond(
+      x > 0.f, [&] { return doubled = x * 2.f; }, [&] { return x; });
   g.name("y", y + doubled);
 });
 // end

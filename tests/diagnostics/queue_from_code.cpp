@@ -1,9 +1,9 @@
 // title: A value from C++ that is not what a queue holds
 // expect: enqueue: a value must have the element type and extents of the queue's component
 // facts: double.*float
-#include <vector>
 #include <flowgraph/define.hpp>
 #include <flowgraph/runtime/session.hpp>
+#include <vector>
 namespace fg = flowgraph;
 
 // begin
