@@ -101,6 +101,30 @@ TEST_CASE("a backward turn drops what its forward turn dropped") {
   CHECK(turns_differ);
 }
 
+TEST_CASE("a loop with effects or random numbers keeps everything: nothing runs twice") {
+  fg::graph g;
+  const auto x = g.placeholder<float, 64>("x");
+  const auto rows = g.constant<float, 5, 64>(1);
+  const auto count = g.variable<float>("count");
+  const auto [unused, kept] = fg::scan(
+      fg::checkpoint_every{2},
+      [&](auto h, auto row) {
+        fg::assign_add(count, 1.f);
+        return std::tuple(h, fg::dropout(x * row, 0.5));
+      },
+      g.constant<float>(0), rows);
+  const auto dx = fg::gradients(fg::reduce_sum(kept * kept), x);
+  fg::dynamic_session s(g);
+  const std::vector<float> ones(64, 1.f);
+  const auto [values, derivative] = s.run(kept, dx, fg::feed(x, ones));
+  CHECK(s.get(count) == 5);
+  for (int i = 0; i < 64; ++i) {
+    float sum = 0;
+    for (int t = 0; t < 5; ++t) sum += 2 * values(t, i) * values(t, i);
+    CHECK(derivative(i) == sum);
+  }
+}
+
 TEST_CASE("derivatives taken inside a body: Newton's method on a function of the user's") {
   fg::graph g;
   const auto a = g.placeholder<double>("a");
@@ -132,4 +156,22 @@ TEST_CASE("fold and map") {
   CHECK(s.run(sum, fg::feed(xs, x), fg::feed(ys, y))(1) == 531);
   CHECK(s.run(all, fg::feed(xs, x))(2) == 18);
   CHECK(s.run(dw, fg::feed(xs, x), fg::feed(ys, y))(0) == 420);
+}
+
+TEST_CASE("rows in several loops at once give what one loop gives") {
+  fg::graph g;
+  const auto xs = g.placeholder<double, 7, 3>("xs");
+  const auto w = g.variable<double, 3>("w", fg::init::constant(0.3));
+  const auto f = [&](auto x) { return fg::tanh(x * w); };
+  const auto one = fg::map(f, xs), three = fg::map(fg::parallel_iterations<3>{}, f, xs);
+  const auto d1 = fg::gradients(fg::reduce_sum(one * one), w), d3 = fg::gradients(fg::reduce_sum(three * three), w);
+  fg::session_options two;
+  two.threads = 2;
+  two.inter_op = fg::inter_op_policy::parallel;
+  fg::dynamic_session s(g, two);
+  std::vector<double> x(21);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i) / 10 - 1;
+  const auto [a, b, da, db] = s.run(one, three, d1, d3, fg::feed(xs, x));
+  CHECK(a == b);
+  for (int i = 0; i < 3; ++i) CHECK(da(i) == doctest::Approx(db(i)));
 }

@@ -69,6 +69,7 @@
   X(loop_variables, "while_loop: the body must give one tensor for each loop variable, of its element type and shape") \
   X(scan_lengths, "scan, fold and map: the tensors must have the same leading extent") \
   X(recurrent_shapes, "lstm and gru need x [time, batch, inputs], a state [batch, units], weights [gates * units, inputs] and [gates * units, units]; a cell needs x [batch, inputs]") \
+  X(parallel_rows, "parallel_iterations: the leading extent must be a number, at least that of the loops") \
   X(left_region, "a tensor made inside a branch or a loop's body can't be used outside; let the branch or the body give it") \
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \

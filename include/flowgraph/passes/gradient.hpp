@@ -117,6 +117,17 @@ class differentiator {
   constexpr bool replaces(const node& x) const {
     return detail::attrs_from_words<ops::control_attrs>(g_.words.data + x.attrs).replaces != 0;
   }
+  // Neither effects nor numbers that are drawn anew in another turn.
+  constexpr bool is_repeatable(int owner) const {
+    for (int i = 0; i < owner; ++i) {
+      const node& x = g_.nodes[i];
+      if (!(x.op->is(trait::random) || (x.op->is(trait::stateful) && !x.op->is(trait::source)))) continue;
+      int r = x.region;
+      while (r != 0 && g_.regions[r].owner != owner) r = g_.regions[r].parent;
+      if (r != 0) return false;
+    }
+    return true;
+  }
   constexpr int result(int owner, int k) const { return g_.nodes[owner].outputs > 1 ? owner + 1 + k : owner; }
   constexpr int input(int owner, int k) const { return g_.edges[g_.nodes[owner].inputs + k]; }
   constexpr ref at(int id) const { return {&g_, id}; }
@@ -143,7 +154,8 @@ class differentiator {
     const node x = g_.nodes[owner];
     const int here = g_.current_region, n = x.outputs;
     auto attrs = detail::attrs_from_words<ops::control_attrs>(g_.words.data + x.attrs);
-    const int around = attrs.again != 0 ? here : region_;  // where the loop runs that keeps values
+    // Where the loop runs that keeps values: again, if it does the same again.
+    const int around = attrs.again != 0 && is_repeatable(owner) ? here : region_;
     g_.current_region = around;
     const int forward = g_.reserve_regions(2);
     const region_copier copy(g_, owner, forward, around);
@@ -310,7 +322,7 @@ class differentiator {
     const node x = g_.nodes[owner];
     const int here = g_.current_region, n = x.outputs, branches = x.n_regions;
     auto attrs = detail::attrs_from_words<ops::control_attrs>(g_.words.data + x.attrs);
-    const int around = attrs.again != 0 ? here : region_;
+    const int around = region_;
     g_.current_region = around;
     const int forward = g_.reserve_regions(branches);
     const region_copier copy(g_, owner, forward, around);
@@ -347,12 +359,11 @@ class differentiator {
       g_.close_region(results.data, results.count);
     }
     g_.current_region = around;
-    attrs.replaces = around == region_;
-    attrs.again = 0;
+    attrs.replaces = 1;
     const auto words = detail::words_of(attrs);
     int choice = g_.capture(input(owner, 0), around);
-    const int made = g_.append_owner(op_def_of<ops::cond>, like.data, like.count, forward, branches, &choice, 1,
-                                     words.w, 3, around == region_ ? owner : -1);
+    const int made =
+        g_.append_owner(op_def_of<ops::cond>, like.data, like.count, forward, branches, &choice, 1, words.w, 3, owner);
 
     g_.current_region = here;
     for (int j = 0; j < kept.count; ++j)
