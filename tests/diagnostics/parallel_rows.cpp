@@ -9,7 +9,8 @@ inline constexpr fg::dim rows{"rows"};
 constexpr auto model = fg::define([](fg::graph& g) {
   auto xs = g.placeholder<float, rows, 2>("xs");
   // begin
-  auto y = fg::map(fg::parallel_iterations<4>{}, [](auto x) { return x * 2.f; }, xs);
+  auto y = fg::map(
+      fg::parallel_iterations<4>{}, [](auto x) { return x * 2.f; }, xs);
   // end
   g.name("y", y);
 });

@@ -19,7 +19,7 @@ constexpr bool takes_floating(const T&) {
   return false;
 }
 
-inline constexpr auto model = fg::define([](fg::graph& g) {
+constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 4>("x");
   static_assert(std::same_as<decltype(x), fg::tensor<float, batch, 4>>);
   static_assert(std::same_as<decltype(x * 2 + x), fg::tensor<float, batch, 4>>);

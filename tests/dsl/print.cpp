@@ -14,7 +14,7 @@ constexpr auto build = [](fg::graph& g) {
   auto w = g.variable<float, 3, 2>("w");
   g.name("y", relu(matmul(x, w) + 1));
 };
-inline constexpr auto model = fg::define(build);
+constexpr auto model = fg::define(build);
 
 TEST_CASE("a model prints as the graph that the same code builds at run time") {
   fg::graph g;

@@ -58,13 +58,13 @@ TEST_CASE("a region stands indented before its owner, one inside another") {
         "      region 4:\n"
         "        %4 = argument() : float {1}\n"
         "        give %4\n"
-        "    %5 = cond(%1, %1) : float regions 3 to 4\n"
+        "    %5 = cond(%1, %1) : float {-1, 0, 0} regions 3 to 4\n"
         "    give %5\n"
         "  region 2:\n"
         "    %6 = argument() : float {1}\n"
         "    %7 = add(%6, %6) : float\n"
         "    give %7\n"
-        "%8 = cond(%0, %0) : float regions 1 to 2\n");
+        "%8 = cond(%0, %0) : float {-1, 0, 0} regions 1 to 2\n");
 }
 
 TEST_CASE("a graph that a pass made has its model's names") {

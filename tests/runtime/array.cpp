@@ -132,7 +132,7 @@ TEST_CASE("a shuffle moves whole rows, and its gradient moves them back") {
 
 namespace {
 
-inline constexpr auto model = fg::define([](fg::graph& g) {
+constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 4>("x");
   const auto [values, positions] = fg::top_k<2>(x);
   g.name("values", values);

@@ -32,7 +32,7 @@ constexpr auto build = [](fg::graph& g) {
   g.name("convolved", tanh(conv2d<fg::conv{.padding = fg::same}>(image, filter) + shift));
 };
 
-inline constexpr auto model = fg::define(build);
+constexpr auto model = fg::define(build);
 
 std::vector<float> numbers(std::int64_t n, int seed) {
   std::vector<float> v;

@@ -165,7 +165,7 @@ TEST_CASE("a user's function has no gradient, and says so by name") {
 
 namespace {
 
-inline constexpr auto model = fg::define([](fg::graph& g) {
+constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 2>("x");
   auto n = g.variable<std::int64_t>("n", fg::init::constant(5));
   auto scale = reduce_sum<1>(x);

@@ -34,12 +34,12 @@ inline std::span<const std::byte> data_bytes(const borrowed& b) {
 // All that stands before the elements; its length is a multiple of 64. NumPy leaves room for a first extent of 21
 // digits, so that a file can grow in place.
 inline std::string npy_head(const borrowed& b) {
-  constexpr std::size_t align = 64, before = 10, most_digits = 21;
+  constexpr std::size_t align = 64, before = 10, room_for_digits = 21;
   const char order = size_of(b.type) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
   std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': (", order, npy_code(b.type));
   for (int i = 0; i < b.rank; ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", b.dims[i]);
   text += b.rank == 1 ? ",), }" : "), }";
-  if (b.rank > 0) text.append(most_digits - fmt::format("{}", b.dims[0]).size(), ' ');
+  if (b.rank > 0) text.append(room_for_digits - fmt::format("{}", b.dims[0]).size(), ' ');
   text.append(align - (before + text.size() + 1) % align, ' ');
   text += '\n';
   const std::size_t length = text.size();
