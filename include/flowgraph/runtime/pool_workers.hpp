@@ -74,6 +74,7 @@ class pool_workers final : public workers {
     {
       const std::lock_guard lock(mutex_);
       g.wanted_ = std::min(g.wanted_ + helpers, threads_ - 1);
+      invitations_.fetch_add(1, std::memory_order_relaxed);
       missing = std::min(g.wanted_, threads_ - 1 - helpers_);
       helpers_ += std::max(missing, 0);
       if (sleepers_.load() > 0) changed_.notify_all();
@@ -145,10 +146,26 @@ class pool_workers final : public workers {
 
   void help() {
     std::unique_lock lock(mutex_);
-    while (join(lock, false)) {
+    for (bool worked = true; worked;) {
+      worked = false;
+      while (join(lock, false)) worked = true;
+      if (worked) linger(lock);
     }
     --helpers_;
     changed_.notify_all();
+  }
+  // The kernels of a loop spread their work one after the other, some tens of microseconds apart: a helper that is
+  // still awake is there at once, one that the pool has to wake is late.
+  void linger(std::unique_lock<std::mutex>& lock) {
+    const unsigned before = invitations_.load(std::memory_order_relaxed);
+    lock.unlock();
+    for (int i = 0; i < 2000 && invitations_.load(std::memory_order_relaxed) == before; ++i) relax();
+    lock.lock();
+  }
+  static void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
   }
   // Works for a gang that wants somebody; false: none does.
   bool join(std::unique_lock<std::mutex>& lock, bool only_brief) {
@@ -172,6 +189,7 @@ class pool_workers final : public workers {
   gang* open_ = nullptr;  // the latest first
   int helpers_ = 0;       // tasks that the pool has, waiting or running
   std::atomic<int> sleepers_{0};
+  std::atomic<unsigned> invitations_{0};
 };
 
 }  // namespace flowgraph::detail
