@@ -11,6 +11,7 @@
 #include <flowgraph/ops/einsum.hpp>
 #include <flowgraph/ops/pool.hpp>
 #include <flowgraph/ops/reduction.hpp>
+#include <flowgraph/ops/slice.hpp>
 #include <flowgraph/ops/softmax.hpp>
 #include "node_import.hpp"
 
