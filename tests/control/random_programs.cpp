@@ -44,7 +44,10 @@ struct by_graph {
   template <class Body>
   std::tuple<value, value> turns(int n, bool kept, const Body& body, value a, value b) const {
     const auto zero = g->constant<std::int32_t>(0);
-    const auto condition = [&](auto i, auto, auto) { return i < n; };
+    // A number is known while the graph is built, and then there is memory for so many turns; a value is not.
+    const auto number = g->constant<std::int32_t>(n);
+    const auto count = n % 2 == 0 ? number : fg::identity(number);
+    const auto condition = [&](auto i, auto, auto) { return i < count; };
     const auto next = [&](auto i, auto x, auto y) { return std::tuple_cat(std::tuple(i + 1), body(x, y)); };
     const auto [i, x, y] = kept ? fg::while_loop(condition, next, zero, a, b)
                                 : fg::while_loop(fg::checkpoint_every{2}, condition, next, zero, a, b);

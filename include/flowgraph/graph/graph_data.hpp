@@ -197,12 +197,19 @@ class graph_data {
   }
 
   // Derivatives of region `forward` are added to region `backward`: values of the former that the latter reads must be
-  // kept for it. There, each is taken from a stack by `pop`; whoever made the pair puts them on it.
+  // kept for it. There, each is taken from a stack, or, where it is known how many turns there can be, from an array
+  // with a row for each; whoever made the pair puts them there.
   struct kept_value {
     int region, value, node;
-    int stack;  // argument; -1: it needs none
+    int from;  // argument: the stack or array; -1: it needs none
   };
-  constexpr void pair_regions(int backward, int forward, const op_def& pop) { pairs_.push({backward, forward, &pop}); }
+  struct region_pair {
+    int backward, forward;
+    const op_def* take;  // (stack) -> value, stack; or (array, row) -> value
+    extent most;         // rows; 0: a stack
+    int row;             // node
+  };
+  constexpr void pair_regions(const region_pair& p) { pairs_.push(p); }
   constexpr detail::slice<kept_value> kept() const { return kept_; }
 
   // f() adds nodes to the graph itself, whatever is being built: what a region can't own.
@@ -253,10 +260,6 @@ class graph_data {
   }
 
  private:
-  struct region_pair {
-    int backward, forward;
-    const op_def* pop;
-  };
   struct region_begin {
     int region, node;
   };
@@ -296,9 +299,16 @@ class graph_data {
     if (x.op->is(trait::source) && x.op->id != ops::argument::id) {
       const detail::vec<std::int64_t> copy(detail::slice<std::int64_t>{words.data + x.attrs, x.n_attrs});
       k.node = append(*x.op, x.shape, x.type, nullptr, 0, copy.data, copy.count);
+    } else if (pair.most != 0) {
+      extents rows;
+      rows.push(pair.most);
+      for (int i = 0; i < shapes[x.shape].rank; ++i) rows.push(shape(x.shape)[i]);
+      k.from = append_argument(-1, intern_shape(rows), x.type);
+      const int in[] = {k.from, pair.row};
+      k.node = append(*pair.take, x.shape, x.type, in, 2);
     } else {
-      k.stack = append_argument(-1, 0, dtype::float64);
-      const int popped = append(*pair.pop, x.shape, x.type, &k.stack, 1);
+      k.from = append_argument(-1, 0, dtype::float64);
+      const int popped = append(*pair.take, x.shape, x.type, &k.from, 1);
       nodes[popped].outputs = 2;
       const std::int64_t index[] = {0, 1};
       k.node = append(op_def_of<ops::output>, x.shape, x.type, &popped, 1, &index[0], 1);

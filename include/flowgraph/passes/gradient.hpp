@@ -3,8 +3,9 @@
 // which are the sweep itself applied to their regions.
 //
 // The derivative of a loop is a loop that runs as often, backward: a turn takes what the forward turn computed from
-// stacks (ops/stack.hpp). For that the forward loop is built once more, with pushes in its body and a count of its
-// turns; the new one replaces the old one wherever both are needed. Branches likewise.
+// stacks (ops/stack.hpp), or from arrays where it is known how many turns there can be. For that the forward loop is
+// built once more, with pushes in its body and a count of its turns; the new one replaces the old one wherever both are
+// needed. Branches likewise.
 #pragma once
 #include <flowgraph/ops/comparison.hpp>
 #include <flowgraph/ops/control.hpp>
@@ -145,7 +146,7 @@ class differentiator {
   constexpr detail::vec<graph_data::kept_value> kept_for(int region) const {
     detail::vec<graph_data::kept_value> all;
     for (const graph_data::kept_value& k : g_.kept())
-      if (k.region == region && k.stack >= 0) all.push(k);
+      if (k.region == region && k.from >= 0) all.push(k);
     return all;
   }
 
@@ -199,7 +200,11 @@ class differentiator {
     int next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) variables.push(g_.append_argument(next++, g_.nodes[results[k]].shape, g_.nodes[results[k]].type));
-    g_.pair_regions(backward + 1, forward + 1, op_def_of<ops::stack_pop>);
+    const extent most = most_turns(owner);
+    if (most != 0)
+      g_.pair_regions({backward + 1, forward + 1, &op_def_of<ops::embedding_lookup>, most, all[0]});
+    else
+      g_.pair_regions({backward + 1, forward + 1, &op_def_of<ops::stack_pop>, 0, -1});
     differentiator body(g_, forward + 1, lowest, begin);
     want_inputs(body, arguments, active, captured);
     body.find_wanted();
@@ -211,7 +216,6 @@ class differentiator {
       const int d = arguments[k] < 0 ? -1 : body.sum(arguments[k]);
       all.push(d >= 0 ? d : zeros_like(results[k]).id);
     }
-    const extent most = most_turns(owner);
     for (captured_input& c : captured) {
       const int d = body.sum(c.inside);
       if (most != 0 && d >= 0 && is_sum_of_products(at(d))) {
@@ -227,31 +231,33 @@ class differentiator {
       }
     }
     const detail::vec<graph_data::kept_value> kept = kept_for(backward + 1);
-    for (const graph_data::kept_value& k : kept) {
-      g_.words[g_.nodes[k.stack].attrs] = next++;
-      all.push(k.node + 1);
+    for (int j = 0; j < kept.count && most == 0; ++j) {
+      g_.words[g_.nodes[kept[j].from].attrs] = next++;
+      all.push(kept[j].node + 1);
     }
     g_.close_region(all.data, all.count);
     g_.enter_region(backward);
     const int more = emit<ops::greater>(at(g_.append_argument(0, 0, dtype::int64)), count_from(0)).id;
     g_.close_region(&more, 1);
 
-    // The new loop: (variables..., turns, stacks...).
+    // The new loop: (variables..., turns, stacks or arrays...).
     g_.current_region = forward;
     g_.close_region(&condition, 1);
     g_.current_region = forward + 1;
     const int count = g_.append_argument(n, 0, dtype::int64);
     results.push(emit<ops::add>(at(count), count_from(1)).id);
     for (int j = 0; j < kept.count; ++j) {
-      const int stack = g_.append_argument(n + 1 + j, 0, dtype::float64);
-      results.push(emit<ops::stack_push>(at(stack), at(kept[j].value)).id);
+      const node& from = g_.nodes[kept[j].from];
+      const ref to = at(g_.append_argument(n + 1 + j, from.shape, from.type)), value = at(kept[j].value);
+      const ref put = most != 0 ? emit<ops::set_rows>(to, at(count), value) : emit<ops::stack_push>(to, value);
+      results.push(put.id);
     }
     g_.close_region(results.data, results.count);
     g_.current_region = around;
     detail::vec<int> in;
     for (int k = 0; k < n; ++k) in.push(g_.capture(input(owner, k), around));
     in.push(count_from(0).id);
-    for (int j = 0; j < kept.count; ++j) in.push(ops::empty_stack(g_).id);
+    for (int j = 0; j < kept.count; ++j) in.push(zeros_like(kept[j].from).id);  // 0 is an empty stack, too
     attrs.replaces = around == region_;
     attrs.again = 0;
     const auto words = detail::words_of(attrs);
@@ -267,7 +273,13 @@ class differentiator {
       if (c.factors[0] < 0) in.push(zeros_like(c.outer).id);
       for (int k = 0; k < 2 && c.factors[0] >= 0; ++k) in.push(zeros(c.factors[k], g_.nodes[c.outer].type).id);
     }
-    for (int j = 0; j < kept.count; ++j) in.push(g_.capture(result(made, n + 1 + j), here));
+    for (int j = 0; j < kept.count; ++j) {
+      const int last = g_.capture(result(made, n + 1 + j), here);
+      if (most == 0)
+        in.push(last);
+      else
+        g_.add_capture(backward + 1, last, kept[j].from);
+    }
     const auto plain = detail::words_of(ops::control_attrs{-1, 0, 0});
     const int back =
         g_.append_owner(op_def_of<ops::while_loop>, in.data, in.count, backward, 2, in.data, in.count, plain.w, 3);
@@ -298,13 +310,22 @@ class differentiator {
   static constexpr ref product_of_rows(ref a, ref b) {
     return emit<ops::matmul>(ops::matmul::attrs{1, 0}, ops::as_matrix(a), ops::as_matrix(b));
   }
-  // Of a loop that counts, i = 0, 1, 2, ... as long as i < n, where n is a number or an extent: n. 0: unknown.
+  // How many turns there can be, as a number or an extent; 0: unknown, or too many to have memory for all of them.
   constexpr extent most_turns(int owner) const {
+    constexpr extent many = 4096;
+    const extent counted = counted_turns(owner);
+    const auto said = detail::attrs_from_words<ops::control_attrs>(g_.words.data + g_.nodes[owner].attrs).most_turns;
+    if (counted < 0 || (counted > 0 && counted <= many)) return counted;
+    return said >= 1 && said <= many ? static_cast<extent>(said) : 0;
+  }
+  // Of a loop that counts, i = 0, 1, 2, ... as long as i < n, where n is a number or an extent: n. 0: it does not.
+  constexpr extent counted_turns(int owner) const {
     const node x = g_.nodes[owner];
     const ref condition = at(g_.edges[g_.regions[x.first_region].results]);
     if (!condition.is(op_def_of<ops::less>) || !condition.input(0).is(op_def_of<ops::argument>)) return 0;
     if (g_.captured_by(condition.input(0).id) >= 0) return 0;
     const int k = static_cast<int>(g_.words[condition.input(0).get().attrs]);
+    if (k >= x.outputs) return 0;
     const ref next = at(g_.edges[g_.regions[x.first_region + 1].results + k]);
     if (!ops::is_constant(at(input(owner, k)), 0) || !next.is(op_def_of<ops::add>)) return 0;
     const ref i = next.input(0);
@@ -367,7 +388,7 @@ class differentiator {
 
     g_.current_region = here;
     for (int j = 0; j < kept.count; ++j)
-      g_.add_capture(kept[j].region, g_.capture(result(made, n + j), here), kept[j].stack);
+      g_.add_capture(kept[j].region, g_.capture(result(made, n + j), here), kept[j].from);
     const auto plain = detail::words_of(ops::control_attrs{-1, 0, 0});
     choice = g_.capture(input(owner, 0), here);
     const int back =
@@ -378,7 +399,7 @@ class differentiator {
   constexpr void differentiate_branch(int forward, int backward, int begin, const detail::vec<int>& given,
                                       const detail::vec<int>& dy, const detail::vec<int>& outer, int around) {
     g_.enter_region(backward);
-    g_.pair_regions(backward, forward, op_def_of<ops::stack_pop>);
+    g_.pair_regions({backward, forward, &op_def_of<ops::stack_pop>, 0, -1});
     detail::vec<int> inside(outer.count, -1);
     int lowest = begin;
     for (int i = begin; i-- > 0;) {
