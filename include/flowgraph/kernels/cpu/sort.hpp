@@ -107,6 +107,7 @@ struct cpu_kernel<ops::argsort> {
   static void run(const kernel_args& k) {
     const auto attributes = k.attrs<ops::argsort::attrs>();
     const detail::around_axis a(k.in[0], attributes.axis);
+    if (a.extent == 0) return;
     parallel_for(k, a.outer * a.inner, part_size(16 * a.extent), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t line = first; line < last; ++line) {
         const std::int64_t at = line / a.inner * a.extent * a.inner + line % a.inner;
