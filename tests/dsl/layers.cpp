@@ -10,6 +10,7 @@
 #include <flowgraph/runtime/session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 namespace layers = flowgraph::layers;
@@ -27,7 +28,7 @@ std::vector<double> numbers(std::size_t n, std::uint32_t salt, float scale = 1) 
 template <class Array>
 void check(const std::string& name, std::size_t k, const Array& got) {
   INFO(name, " ", k);
-  for (const auto& c : fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/layers.txt")) {
+  for (const auto& c : fg::testing::read_goldens(fg::testing::test_file("golden/layers.txt"))) {
     if (c.name != name) continue;
     REQUIRE(static_cast<std::size_t>(got.size()) == c.out[k].values.size());
     std::size_t i = 0;

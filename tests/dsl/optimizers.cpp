@@ -10,6 +10,7 @@
 #include <flowgraph/runtime/dynamic_session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
@@ -19,8 +20,9 @@ constexpr int steps = 100, batches = 4, rows = 8, in = 6, out = 2;
 
 const fg::testing::golden_case& expected(const std::string& name) {
   static const auto cases = [] {
-    auto all = fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/optimizers_torch.txt");
-    for (auto& c : fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/optimizers_tensorflow.txt")) all.push_back(c);
+    auto all = fg::testing::read_goldens(fg::testing::test_file("golden/optimizers_torch.txt"));
+    for (auto& c : fg::testing::read_goldens(fg::testing::test_file("golden/optimizers_tensorflow.txt")))
+      all.push_back(c);
     return all;
   }();
   for (const auto& c : cases)

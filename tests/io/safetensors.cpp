@@ -12,12 +12,13 @@
 #include <flowgraph/io/safetensors.hpp>
 
 #include "scratch.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
 namespace {
 
-const std::filesystem::path goldens = std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "io";
+const std::filesystem::path goldens = fg::testing::test_file("golden/io");
 
 // As tests/referee/make_safetensors_goldens.py says.
 template <class T>

@@ -9,6 +9,7 @@
 #include <flowgraph/io/safetensors.hpp>
 
 #include "scratch.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
@@ -164,7 +165,7 @@ TEST_CASE("safetensors: the place of a mistake in the header is told") {
 
 TEST_CASE("safetensors: a file cut at any byte is refused") {
   const fg::testing::scratch_directory scratch;
-  const auto golden = std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "io" / "types.safetensors";
+  const auto golden = std::filesystem::path(fg::testing::test_file("golden/io/types.safetensors"));
   const std::string whole = fg::testing::file_content(golden);
   for (std::size_t n = 0; n < whole.size(); ++n) {
     fg::testing::put_content(scratch / "cut", whole.substr(0, n));

@@ -12,10 +12,12 @@
 
 #include <flowgraph/io/file_error.hpp>
 
+#include "support/test_file.hpp"
+
 namespace flowgraph::testing {
 
 inline std::filesystem::path golden_path(const std::string& name) {
-  return std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "io" / name;
+  return std::filesystem::path(flowgraph::testing::test_file("golden/io")) / name;
 }
 
 inline std::string file_content(const std::filesystem::path& path) {

@@ -9,6 +9,7 @@
 
 #include <flowgraph/kernels/cpu/random.hpp>
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
@@ -56,7 +57,7 @@ std::vector<T> values() {
 }  // namespace
 
 TEST_CASE("philox4x32_10 gives the numbers of the referee") {
-  const auto cases = fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/ops/random.txt");
+  const auto cases = fg::testing::read_goldens(fg::testing::test_file("golden/ops/random.txt"));
   CHECK(cases.size() >= 7);
   for (const auto& c : cases) {
     INFO(c.name);

@@ -10,6 +10,7 @@
 
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace models {
 
@@ -17,7 +18,7 @@ namespace models {
 inline doctest::Approx near(double expected) { return doctest::Approx(expected).epsilon(1e-5); }
 
 inline std::vector<flowgraph::testing::golden_array> expected(const std::string& model) {
-  for (const auto& c : flowgraph::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/models.txt"))
+  for (const auto& c : flowgraph::testing::read_goldens(flowgraph::testing::test_file("golden/models.txt")))
     if (c.name == model) return c.out;
   throw std::out_of_range(model);
 }

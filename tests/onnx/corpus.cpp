@@ -8,11 +8,11 @@
 
 #include "../fuzz/onnx.cpp"
 #include "../io/scratch.hpp"
+#include "support/test_file.hpp"
 
 TEST_CASE("onnx: the corpus of the fuzzer") {
   int files = 0;
-  for (const auto& file :
-       std::filesystem::directory_iterator(std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "fuzz/corpus/onnx")) {
+  for (const auto& file : std::filesystem::directory_iterator(flowgraph::testing::test_file("fuzz/corpus/onnx"))) {
     CAPTURE(file.path().string());
     const std::string bytes = flowgraph::testing::file_content(file.path());
     CHECK(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()) == 0);

@@ -9,6 +9,7 @@
 #include <flowgraph/onnx.hpp>
 
 #include "../io/scratch.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 using namespace fg::testing;
@@ -18,7 +19,7 @@ namespace {
 constexpr fg::dim batch{"batch"};
 
 std::string golden_bytes(const std::string& name) {
-  return file_content(std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "onnx" / name / "model.onnx");
+  return file_content(std::filesystem::path(fg::testing::test_file("golden/onnx")) / name / "model.onnx");
 }
 
 // y = op(x, w) with x: float[batch, 4] and w: float[4, 3].

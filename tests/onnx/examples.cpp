@@ -13,6 +13,7 @@
 #include "../../examples/support/table.hpp"
 #include "../io/scratch.hpp"
 #include "rows.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 using namespace fg::testing;
@@ -51,7 +52,7 @@ struct digits_data {
   std::vector<std::int64_t> labels;
 
   digits_data() {
-    const auto t = example::read_csv(std::string(FLOWGRAPH_TESTS_DIR) + "/../examples/data/digits.csv");
+    const auto t = example::read_csv(fg::testing::test_file("../examples/data/digits.csv"));
     for (std::size_t i = 0; i < images; ++i) {
       for (std::size_t j = 0; j < 64; ++j) pixels.push_back(static_cast<float>(t.at(i, j)) / 16.0f);
       labels.push_back(static_cast<std::int64_t>(t.at(i, 64)));

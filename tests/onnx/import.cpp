@@ -9,6 +9,7 @@
 
 #include "../io/scratch.hpp"
 #include "rows.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 using namespace fg::testing;
@@ -16,7 +17,7 @@ using namespace fg::testing;
 namespace {
 
 std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(FLOWGRAPH_TESTS_DIR) / "golden" / "onnx" / name;
+  return std::filesystem::path(fg::testing::test_file("golden/onnx")) / name;
 }
 
 std::vector<typed_array> tensors(const std::filesystem::path& directory, const std::string& kind) {

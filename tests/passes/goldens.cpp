@@ -11,6 +11,7 @@
 #include <flowgraph/graph/print.hpp>
 #include <flowgraph/plan/print.hpp>
 #include "regions.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
@@ -71,7 +72,7 @@ constexpr fg::graph_data counting() {
 }
 
 void compare(const std::string& name, const std::string& text) {
-  const std::string path = std::string(FLOWGRAPH_TESTS_DIR) + "/golden/passes/" + name + ".txt";
+  const std::string path = fg::testing::test_file("golden/passes/" + name + ".txt");
   if (const char* update = std::getenv("FLOWGRAPH_UPDATE_GOLDENS"); update && *update == '1') {
     std::ofstream(path, std::ios::binary) << text;
     return;

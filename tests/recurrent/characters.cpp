@@ -10,6 +10,7 @@
 #include <flowgraph/runtime/session.hpp>
 
 #include "models/training.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 namespace layers = flowgraph::layers;
@@ -40,7 +41,7 @@ models::batches<std::int64_t> letters_from(const std::string& text, std::size_t 
 }  // namespace
 
 TEST_CASE("a model of characters has PyTorch's losses") {
-  std::ifstream file(FLOWGRAPH_TESTS_DIR "/../examples/data/genesis.txt", std::ios::binary);
+  std::ifstream file(fg::testing::test_file("../examples/data/genesis.txt"), std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   REQUIRE(text.size() > 4 * 4 * length);
   fg::session<reader> s({.threads = 2});

@@ -12,6 +12,7 @@
 #include <flowgraph/runtime/session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 namespace layers = flowgraph::layers;
@@ -28,7 +29,7 @@ std::vector<double> numbers(std::size_t n, std::uint32_t salt, float scale = 1) 
 }
 
 fg::testing::golden_case golden(const std::string& name) {
-  for (const auto& c : fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/recurrent.txt"))
+  for (const auto& c : fg::testing::read_goldens(fg::testing::test_file("golden/recurrent.txt")))
     if (c.name == name) return c;
   throw std::out_of_range(name);
 }

@@ -11,6 +11,7 @@
 #include <flowgraph/runtime/session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 namespace layers = flowgraph::layers;
@@ -95,7 +96,7 @@ TEST_CASE("words backwards: trained, then written greedily and by beam search") 
   s.set<"out_w">(numbers(words * 2 * units, 10));
   s.set<"out_b">(numbers(words, 11));
 
-  const auto expected = fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/seq2seq.txt").at(0).out;
+  const auto expected = fg::testing::read_goldens(fg::testing::test_file("golden/seq2seq.txt")).at(0).out;
   const std::vector<std::int64_t> source{2, 4, 7, 5, 6, 3, 3, 2, 1, 7, 1, 1}, lengths{4, 3, 2};  // by time
   const std::vector<std::int64_t> given{0, 0, 0, 7, 2, 3, 3, 6, 7, 5, 4, 1, 2, 1, 1};
   const std::vector<std::int64_t> target{7, 2, 3, 3, 6, 7, 5, 4, 1, 2, 1, 1, 1, 1, 1};

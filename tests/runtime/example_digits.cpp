@@ -4,10 +4,11 @@
 
 #define main digits_main
 #include "../../examples/03_digits_mlp.cpp"
+#include "support/test_file.hpp"
 #undef main
 
 TEST_CASE("the digits network learns, and does not depend on the number of threads") {
-  const digits_data data(example::read_csv(FLOWGRAPH_TESTS_DIR "/../examples/data/digits.csv"));
+  const digits_data data(example::read_csv(fg::testing::test_file("../examples/data/digits.csv")));
   CHECK(data.train.labels.size() == 1438);
   CHECK(data.test.labels.size() == 359);
   fg::session<digits> one({.threads = 1, .seed = 42}),

@@ -5,14 +5,15 @@
 
 #define main ridge_main
 #include "../../examples/02_ridge_regression.cpp"
+#include "support/test_file.hpp"
 #undef main
 
 TEST_CASE("ridge regression in closed form, by gradient descent and by the referees is the same") {
-  const auto data = example::read_csv(FLOWGRAPH_TESTS_DIR "/../examples/data/diabetes.csv", true);
+  const auto data = example::read_csv(flowgraph::testing::test_file("../examples/data/diabetes.csv"), true);
   const ridge_result r = solve_ridge(data, 300);
   CHECK(largest_difference(r.closed, r.descended) < 1e-4);
   bool found = false;
-  for (const auto& c : flowgraph::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/ridge.txt")) {
+  for (const auto& c : flowgraph::testing::read_goldens(flowgraph::testing::test_file("golden/ridge.txt"))) {
     if (c.number("lambda") != lambda) continue;
     found = true;
     for (int i = 0; i < 10; ++i)

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/test_file.hpp"
+
 namespace fg = flowgraph;
 
 namespace {
@@ -24,7 +26,7 @@ struct printed {
 };
 
 std::vector<printed> read_cases() {
-  std::ifstream file(FLOWGRAPH_TESTS_DIR "/golden/print.txt");
+  std::ifstream file(fg::testing::test_file("golden/print.txt"));
   REQUIRE(file.good());
   std::vector<printed> cases;
   for (std::string line; std::getline(file, line);) {

@@ -10,6 +10,7 @@
 
 #include "../../examples/support/table.hpp"
 #include "support/golden.hpp"
+#include "support/test_file.hpp"
 
 namespace fg = flowgraph;
 
@@ -20,7 +21,7 @@ constexpr fg::dim batch{"batch"};
 template <class Optimizer>
 void check_training(const std::string& name, const Optimizer& optimizer) {
   INFO(name);
-  const auto cases = fg::testing::read_goldens(FLOWGRAPH_TESTS_DIR "/golden/digits_mlp.txt");
+  const auto cases = fg::testing::read_goldens(fg::testing::test_file("golden/digits_mlp.txt"));
   const auto at = [&](const std::string& wanted) -> const fg::testing::golden_case& {
     for (const auto& c : cases)
       if (c.name == wanted) return c;
@@ -42,7 +43,7 @@ void check_training(const std::string& name, const Optimizer& optimizer) {
   s.set(w2, initial[2].as<float>());
   s.set(b2, initial[3].as<float>());
 
-  const auto data = example::read_csv(FLOWGRAPH_TESTS_DIR "/../examples/data/digits.csv");
+  const auto data = example::read_csv(fg::testing::test_file("../examples/data/digits.csv"));
   const auto& expected = at(name).out;
   for (std::size_t step = 0; step < 20; ++step) {
     std::vector<float> images;

@@ -16,6 +16,7 @@
 #include <flowgraph/dsl/graph.hpp>
 
 #include "golden.hpp"
+#include "test_file.hpp"
 
 namespace flowgraph::testing {
 
@@ -86,7 +87,7 @@ class op_rows {
  public:
   explicit op_rows(const std::string& family)
       : family_(family),
-        cases_(read_goldens(std::string(FLOWGRAPH_TESTS_DIR) + "/golden/ops/" + family + ".txt")) {}
+        cases_(read_goldens(test_file("golden/ops/" + std::string(family) + ".txt"))) {}
 
   // tolerance: relative; 0 is that of the result's element type. Without inputs the function gets the graph.
   template <class... In, class F>
