@@ -34,7 +34,7 @@ class FlowgraphConan(ConanFile):
         self.requires("eigen/[>=3.4.0 <6]", transitive_headers=True)
         self.requires("fmt/[>=9 <13]", transitive_headers=True, transitive_libs=True)
         if self.options.with_onednn:
-            self.requires("onednn/[>=2.6 <3]", transitive_headers=True, transitive_libs=True)
+            self.requires("onednn/[>=2.6 <4]", transitive_headers=True, transitive_libs=True)
 
     def build_requirements(self):
         self.test_requires("doctest/[>=2.4.9 <3]")

@@ -13,12 +13,17 @@ if(FLOWGRAPH_KERNELS STREQUAL auto)
   find_package(OpenCL QUIET)
 endif()
 if(FLOWGRAPH_KERNELS STREQUAL onednn OR OpenCL_FOUND)
-  find_package(dnnl 2.6 CONFIG QUIET)
+  # oneDNN's packages answer for their own major version alone.
+  foreach(version 3 2.6)
+    if(NOT dnnl_FOUND)
+      find_package(dnnl ${version} CONFIG QUIET)
+    endif()
+  endforeach()
   # Threads of TBB's can't be kept to the number that a session was given.
   if(dnnl_FOUND AND NOT DNNL_CPU_THREADING_RUNTIME STREQUAL TBB)
     set(FLOWGRAPH_ONEDNN TRUE)
   elseif(FLOWGRAPH_KERNELS STREQUAL onednn)
-    message(FATAL_ERROR "FLOWGRAPH_KERNELS is onednn, but find_package(dnnl) found no oneDNN 2.6 or later 2.x"
+    message(FATAL_ERROR "FLOWGRAPH_KERNELS is onednn, but find_package(dnnl) found no oneDNN 2.6 or later"
                         " that was built for OpenMP, for a thread pool or without threads")
   endif()
 endif()

@@ -12,14 +12,14 @@
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/ops/pool.hpp>
 #include <flowgraph/ops/softmax.hpp>
-#include "library.hpp"
+#include "describe.hpp"
 
 namespace flowgraph::detail::onednn {
 
 // A primitive's description with its operand and result.
 struct row_description {
   primitive_description primitive;
-  dnnl_memory_desc_t from{}, to{};
+  memory_description from, to;
 };
 
 class by_rows final : public prepared_kernel {
@@ -40,17 +40,15 @@ class by_rows final : public prepared_kernel {
       const row_description d = describe(n);
       if (d.primitive.get() == nullptr) return nullptr;
       if (made->primitives_.empty()) {
-        made->from_bytes_ = dnnl_memory_desc_get_size(&d.from) / static_cast<std::size_t>(n);
-        made->to_bytes_ = dnnl_memory_desc_get_size(&d.to) / static_cast<std::size_t>(n);
+        made->from_bytes_ = d.from.bytes() / static_cast<std::size_t>(n);
+        made->to_bytes_ = d.to.bytes() / static_cast<std::size_t>(n);
       }
       check(dnnl_primitive_create(made->primitives_.emplace_back().out(), d.primitive.get()), "dnnl_primitive_create");
-      const dnnl_memory_desc_t scratchpad =
-          *dnnl_primitive_desc_query_md(d.primitive.get(), dnnl_query_scratchpad_md, 0);
+      const auto scratchpad = memory_description::of(d.primitive, dnnl_query_scratchpad_md);
       const std::int64_t parts = made->primitives_.size() == 1 ? rows / made->grain_ : 1;
       for (std::int64_t i = 0; i < parts; ++i)
         made->arguments_.push_back({make_memory(d.from), make_memory(d.to), make_memory(scratchpad)});
-      made->scratchpad_ =
-          std::max(made->scratchpad_, lines(static_cast<std::int64_t>(dnnl_memory_desc_get_size(&scratchpad))));
+      made->scratchpad_ = std::max(made->scratchpad_, lines(static_cast<std::int64_t>(scratchpad.bytes())));
     }
     return made;
   }
@@ -94,12 +92,8 @@ inline std::unique_ptr<prepared_kernel> make_softmax(const kernel_args& k, bool 
   return by_rows::make(x.size() / n, exp_work * n, DNNL_ARG_SRC, DNNL_ARG_DST, [&](std::int64_t rows) {
     row_description d;
     const dnnl_dims_t dims{rows, n};
-    dnnl_softmax_desc_t s;
-    check(dnnl_memory_desc_init_by_tag(&d.from, 2, dims, dnnl_f32, dnnl_ab), "dnnl_memory_desc_init_by_tag");
-    d.to = d.from;
-    const auto describe = logarithm ? dnnl_logsoftmax_forward_desc_init : dnnl_softmax_forward_desc_init;
-    if (describe(&s, dnnl_forward_inference, &d.from, 1) == dnnl_success)
-      dnnl_primitive_desc_create(d.primitive.out(), &s, user_scratchpad(), the_engine(), nullptr);
+    d.from = d.to = memory_description::by_tag(2, dims, dnnl_ab);
+    d.primitive = describe_softmax(logarithm, d.from, 1);
     return d;
   });
 }
@@ -110,33 +104,23 @@ inline std::unique_ptr<prepared_kernel> make_avg_pool(const kernel_args& k, bool
   const pool p = k.attrs<pool>();
   if (p.layout != nhwc) return nullptr;
   const array_view &x = gradient ? k.out[0] : k.in[0], &y = gradient ? k.in[0] : k.out[0];
-  dnnl_dims_t strides, window, before, after;
+  window_description w{};
   for (int i = 0; i < 2; ++i) {
     const ops::window_axis a = ops::axis_of(p, i);
-    strides[i] = a.stride;
-    window[i] = a.window;
-    before[i] = a.padding_before(x.dim(i + 1), y.dim(i + 1));
-    after[i] = std::max<std::int64_t>((y.dim(i + 1) - 1) * a.stride + a.window - before[i] - x.dim(i + 1), 0);
+    w.strides[i] = a.stride;
+    w.window[i] = a.window;
+    w.before[i] = a.padding_before(x.dim(i + 1), y.dim(i + 1));
+    w.after[i] = std::max<std::int64_t>((y.dim(i + 1) - 1) * a.stride + a.window - w.before[i] - x.dim(i + 1), 0);
   }
   const int from_is = gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC, to_is = gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST;
-  const std::int64_t work = y.size() / y.dim(0) * window[0] * window[1];
+  const std::int64_t work = y.size() / y.dim(0) * w.window[0] * w.window[1];
   return by_rows::make(x.dim(0), work, from_is, to_is, [&](std::int64_t images) {
     row_description d;
-    dnnl_memory_desc_t &of_x = gradient ? d.to : d.from, &of_y = gradient ? d.from : d.to;
+    memory_description &of_x = gradient ? d.to : d.from, &of_y = gradient ? d.from : d.to;
     const dnnl_dims_t x_dims{images, x.dim(3), x.dim(1), x.dim(2)}, y_dims{images, y.dim(3), y.dim(1), y.dim(2)};
-    check(dnnl_memory_desc_init_by_tag(&of_x, 4, x_dims, dnnl_f32, dnnl_nhwc), "dnnl_memory_desc_init_by_tag");
-    check(dnnl_memory_desc_init_by_tag(&of_y, 4, y_dims, dnnl_f32, dnnl_nhwc), "dnnl_memory_desc_init_by_tag");
-    constexpr dnnl_alg_kind_t mean = dnnl_pooling_avg_exclude_padding;
-    dnnl_pooling_desc_t s;
-    primitive_description forward;
-    if (dnnl_pooling_forward_desc_init(&s, dnnl_forward_training, mean, &of_x, &of_y, strides, window, before, after) !=
-            dnnl_success ||
-        dnnl_primitive_desc_create(forward.out(), &s, user_scratchpad(), the_engine(), nullptr) != dnnl_success)
-      return d;
-    if (!gradient)
-      d.primitive = std::move(forward);
-    else if (dnnl_pooling_backward_desc_init(&s, mean, &of_x, &of_y, strides, window, before, after) == dnnl_success)
-      dnnl_primitive_desc_create(d.primitive.out(), &s, user_scratchpad(), the_engine(), forward.get());
+    of_x = memory_description::by_tag(4, x_dims, dnnl_nhwc);
+    of_y = memory_description::by_tag(4, y_dims, dnnl_nhwc);
+    d.primitive = describe_mean_pooling(gradient, of_x, of_y, w);
     return d;
   });
 }

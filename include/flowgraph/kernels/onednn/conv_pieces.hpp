@@ -7,14 +7,9 @@
 
 #include <flowgraph/ops/conv2d.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
+#include "describe.hpp"
 
 namespace flowgraph::detail::onednn {
-
-enum class direction {
-  forward,  // (x, w) -> y
-  input,    // (y, w) -> x
-  filter    // (x, y) -> w
-};
 
 // Extents of x [images, height, width, channels], w [window, channels / groups, results] and y.
 struct conv_shape {

@@ -14,7 +14,7 @@
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include "conv_pieces.hpp"
-#include "library.hpp"
+#include "describe.hpp"
 
 namespace flowgraph::detail::onednn {
 
@@ -110,7 +110,7 @@ class convolution final : public prepared_kernel {
   struct shape_primitive {
     conv_piece shape;
     primitive code;
-    dnnl_memory_desc_t x, y, scratchpad;
+    memory_description x, y, scratchpad;
   };
   // The arguments of one piece.
   struct arguments {
@@ -129,9 +129,7 @@ class convolution final : public prepared_kernel {
   }
 
   static std::int64_t size(const auto& v) { return static_cast<std::int64_t>(v.size()); }
-  static std::int64_t lines_of(const dnnl_memory_desc_t& d) {
-    return lines(static_cast<std::int64_t>(dnnl_memory_desc_get_size(&d)));
-  }
+  static std::int64_t lines_of(const memory_description& d) { return lines(static_cast<std::int64_t>(d.bytes())); }
 
   bool prepare(bool everywhere) {
     const std::int64_t in = shape_.channels / shape_.groups, out = shape_.results / shape_.groups;
@@ -139,10 +137,8 @@ class convolution final : public prepared_kernel {
     const dnnl_dims_t dims{shape_.groups, out, in, shape_.window[0], shape_.window[1]};
     const dnnl_dims_t strides{out, 1, all, row, in * all};
     const int skip = shape_.groups == 1 ? 1 : 0;  // ungrouped filters have no first axis
-    check(dnnl_memory_desc_init_by_strides(&plain_filter_, 5 - skip, dims + skip, dnnl_f32, strides + skip),
-          "dnnl_memory_desc_init_by_strides");
-    check(dnnl_memory_desc_init_by_tag(&filter_, 5 - skip, dims + skip, dnnl_f32, dnnl_format_tag_any),
-          "dnnl_memory_desc_init_by_tag");
+    plain_filter_ = memory_description::by_strides(5 - skip, dims + skip, strides + skip);
+    filter_ = memory_description::by_tag(5 - skip, dims + skip, dnnl_format_tag_any);
     for (const conv_piece& p : pieces_) {
       const auto same = [&p](const shape_primitive& o) {
         return o.shape.images == p.images && o.shape.x.count == p.x.count && o.shape.y.count == p.y.count &&
@@ -170,8 +166,8 @@ class convolution final : public prepared_kernel {
     filter_memory_ = make_memory(filter_);
     const bool reads = direction_ != direction::filter;
     primitive_description d;
-    check(dnnl_reorder_primitive_desc_create(d.out(), reads ? &plain_filter_ : &filter_, the_engine(),
-                                             reads ? &filter_ : &plain_filter_, the_engine(), user_scratchpad()),
+    check(dnnl_reorder_primitive_desc_create(d.out(), (reads ? plain_filter_ : filter_).get(), the_engine(),
+                                             (reads ? filter_ : plain_filter_).get(), the_engine(), user_scratchpad()),
           "dnnl_reorder_primitive_desc_create");
     check(dnnl_primitive_create(reorder_.out(), d.get()), "dnnl_primitive_create");
     return true;
@@ -183,39 +179,23 @@ class convolution final : public prepared_kernel {
     const dnnl_format_tag_t layout = packed_ ? dnnl_nChw8c : dnnl_nhwc;
     const dnnl_dims_t x{p.images, shape_.channels, p.x.count, shape_.in[1]};
     const dnnl_dims_t y{p.images, shape_.results, p.y.count, shape_.out[1]};
-    check(dnnl_memory_desc_init_by_tag(&made.x, 4, x, dnnl_f32, layout), "dnnl_memory_desc_init_by_tag");
-    check(dnnl_memory_desc_init_by_tag(&made.y, 4, y, dnnl_f32, layout), "dnnl_memory_desc_init_by_tag");
+    made.x = memory_description::by_tag(4, x, layout);
+    made.y = memory_description::by_tag(4, y, layout);
     const std::int64_t right =
         (shape_.out[1] - 1) * shape_.stride[1] + shape_.span(1) - shape_.before[1] - shape_.in[1];
-    const dnnl_dims_t strides{shape_.stride[0], shape_.stride[1]};
-    const dnnl_dims_t dilations{shape_.dilation[0] - 1, shape_.dilation[1] - 1};
-    const dnnl_dims_t before{p.top, shape_.before[1]}, after{p.bottom, std::max<std::int64_t>(right, 0)};
-    dnnl_convolution_desc_t d;
-    dnnl_status_t ok =
-        dnnl_dilated_convolution_forward_desc_init(&d, dnnl_forward_training, dnnl_convolution_direct, &made.x,
-                                                   &filter_, nullptr, &made.y, strides, dilations, before, after);
-    primitive_description forward, backward;
-    if (ok == dnnl_success)
-      ok = dnnl_primitive_desc_create(forward.out(), &d, user_scratchpad(), the_engine(), nullptr);
-    if (ok == dnnl_success && direction_ != direction::forward) {
-      ok = direction_ == direction::input
-               ? dnnl_dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &made.x, &filter_,
-                                                                  &made.y, strides, dilations, before, after)
-               : dnnl_dilated_convolution_backward_weights_desc_init(&d, dnnl_convolution_direct, &made.x, &filter_,
-                                                                     nullptr, &made.y, strides, dilations, before,
-                                                                     after);
-      if (ok == dnnl_success)
-        ok = dnnl_primitive_desc_create(backward.out(), &d, user_scratchpad(), the_engine(), forward.get());
-    }
-    if (ok != dnnl_success) return false;  // out of what oneDNN implements
-    const primitive_description& chosen = direction_ == direction::forward ? forward : backward;
+    const window_description window{{shape_.stride[0], shape_.stride[1]},
+                                    {shape_.window[0], shape_.window[1]},
+                                    {shape_.dilation[0] - 1, shape_.dilation[1] - 1},
+                                    {p.top, shape_.before[1]},
+                                    {p.bottom, std::max<std::int64_t>(right, 0)}};
+    const primitive_description chosen = describe_convolution(direction_, made.x, filter_, made.y, window);
+    if (chosen.get() == nullptr) return false;
     const char* name = "";
     check(dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0, &name), "dnnl_primitive_desc_query");
     if (!everywhere && std::string_view(name).starts_with("ref")) return false;  // its plain loops
     const bool reads = direction_ != direction::filter;
-    filter_ =
-        *dnnl_primitive_desc_query_md(chosen.get(), reads ? dnnl_query_weights_md : dnnl_query_diff_weights_md, 0);
-    made.scratchpad = *dnnl_primitive_desc_query_md(chosen.get(), dnnl_query_scratchpad_md, 0);
+    filter_ = memory_description::of(chosen, reads ? dnnl_query_weights_md : dnnl_query_diff_weights_md);
+    made.scratchpad = memory_description::of(chosen, dnnl_query_scratchpad_md);
     check(dnnl_primitive_create(made.code.out(), chosen.get()), "dnnl_primitive_create");
     primitives_.push_back(std::move(made));
     return true;
@@ -297,7 +277,7 @@ class convolution final : public prepared_kernel {
   std::vector<shape_primitive> primitives_;
   std::vector<std::size_t> use_;  // of each piece: its primitive
   std::vector<arguments> arguments_;
-  dnnl_memory_desc_t plain_filter_{}, filter_{};  // as the graph has it; as oneDNN wants it
+  memory_description plain_filter_, filter_;  // as the graph has it; as oneDNN wants it
   memory_object plain_filter_memory_, filter_memory_;
   primitive reorder_;
   std::unique_ptr<cache_line[]> filter_buffer_;

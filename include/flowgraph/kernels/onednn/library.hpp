@@ -14,6 +14,9 @@
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/cpu/scratch.hpp>
 
+#if DNNL_VERSION_MAJOR < 2 || (DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR < 6)
+#error "flowgraph needs oneDNN 2.6 or later"
+#endif
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_TBB
 #error \
     "flowgraph needs a oneDNN that was built for OpenMP, for a thread pool or without threads: TBB's can't be limited"
@@ -124,12 +127,6 @@ inline const_dnnl_primitive_attr_t user_scratchpad() {
   return a.get();
 }
 
-// An argument without an address, which set gives it.
-inline memory_object make_memory(const dnnl_memory_desc_t& d) {
-  memory_object m;
-  check(dnnl_memory_create(m.out(), &d, the_engine(), DNNL_MEMORY_NONE), "dnnl_memory_create");
-  return m;
-}
 inline void set(const memory_object& m, void* data) {
   check(dnnl_memory_set_data_handle(m.get(), data), "dnnl_memory_set_data_handle");
 }
