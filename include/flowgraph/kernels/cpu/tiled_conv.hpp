@@ -47,6 +47,20 @@ struct tiled_geometry {
            g.group_channels * g.kernel_width >= 8 && !g.depthwise();
   }
 
+  // Row u of the window over row r of the result is row r stride - before + u dilation of the image. It lies in the
+  // image for the rows u of the window from first_met(r) to end_met(r), and the rows r from first_over(u) to
+  // end_over(u), the ends excluded. All four get smaller as their argument grows.
+  std::int64_t first_met(std::int64_t r) const { return quotient(g.before[0] - r * g.stride[0], g.dilation[0]); }
+  std::int64_t end_met(std::int64_t r) const {
+    return std::min(quotient(g.height + g.before[0] - r * g.stride[0], g.dilation[0]), g.kernel_height);
+  }
+  std::int64_t first_over(std::int64_t u) const { return quotient(g.before[0] - u * g.dilation[0], g.stride[0]); }
+  std::int64_t end_over(std::int64_t u) const {
+    return quotient(g.height + g.before[0] - u * g.dilation[0], g.stride[0]);
+  }
+  // Rounded up; 0 for less than nothing.
+  static std::int64_t quotient(std::int64_t n, std::int64_t by) { return (std::max<std::int64_t>(n, 0) + by - 1) / by; }
+
   std::int64_t bands() const { return (g.result_height + band - 1) / band; }
   std::int64_t rows_in(std::int64_t at) const { return std::min(band, g.result_height - at * band); }
   std::int64_t row() const { return width * pitch; }
@@ -141,7 +155,8 @@ inline void tiled_convolve(const kernel_args& k, const conv_geometry& geometry, 
   parallel_for(k, g.images * t.bands(), part_size(work), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t part = first; part < last; ++part) {
       const std::int64_t i = part % t.bands(), rows = t.rows_in(i), n = part / t.bands();
-      const std::int64_t pixel = (n * g.result_height + i * t.band) * g.result_width;
+      const std::int64_t top = i * t.band, pixel = (n * g.result_height + top) * g.result_width;
+      const bool padded = t.first_met(top) > 0 || t.end_met(top + rows - 1) < g.kernel_height;
       for (std::int64_t group = 0; group < g.groups; ++group) {
         const float* const copy = t.copy_rows(x + n * image + group * g.group_channels, i * t.band, rows);
         float* const to = y + pixel * g.results + group * g.group_results;
@@ -153,12 +168,21 @@ inline void tiled_convolve(const kernel_args& k, const conv_geometry& geometry, 
                          .step = 1,
                          .c_row = g.results,
                          .add = start > 0};
+          const std::int64_t u = start / (g.kernel_width * g.group_channels);
           for (std::int64_t p = 0; p < t.panels(); ++p) {
-            tile.b = filter + (group * t.panels() + p) * t.panel() + start * tile_columns;
+            const float* const b = filter + (group * t.panels() + p) * t.panel() + start * tile_columns;
+            tile.b = b;
             tile.columns = std::min(tile_columns, g.group_results - p * tile_columns);
             for_each_tile(rows * g.result_width, [&](std::int64_t q, std::int64_t count) {
               tile.rows = pixels + q;
               tile.c = to + q * g.results + p * tile_columns;
+              if (padded) {  // rows of the window that are padding for all of the tile's pixels are left out
+                const std::int64_t above = t.first_met(top + (q + count - 1) / g.result_width) - u;
+                const std::int64_t skipped = std::clamp<std::int64_t>(above, 0, taps);
+                tile.taps = std::clamp(t.end_met(top + q / g.result_width) - u, skipped, taps) - skipped;
+                tile.a = copy + offset + skipped * tile.tap_step;
+                tile.b = b + skipped * depth * tile_columns;
+              }
               compute_tile(count, tile);
             });
           }
@@ -193,18 +217,21 @@ inline void tiled_filter_gradient(const kernel_args& k, const conv_geometry& geo
           pack_columns(dy + at * g.results + group * g.group_results, g.results, false, pixels, g.group_results, panels,
                        pixels * tile_columns);
           const even_rows channels(1);
-          tile_task tile{.taps = rows,
-                         .depth = g.result_width,
+          tile_task tile{.depth = g.result_width,
                          .rows = channels.at,
                          .tap_step = g.stride[0] * t.row(),
                          .step = g.stride[1] * t.pitch,
                          .c_row = g.results,
                          .add = b > begin};
           for (std::int64_t run = 0; run < g.kernel_height * t.runs; ++run) {
-            const float* const from = copy + run / t.runs * g.dilation[0] * t.row() + t.run_at(run % t.runs);
+            const std::int64_t u = run / t.runs,
+                               above = std::clamp<std::int64_t>(t.first_over(u) - i * t.band, 0, rows);
+            const float* const from =
+                copy + u * g.dilation[0] * t.row() + t.run_at(run % t.runs) + above * tile.tap_step;
             float* const to = sum + run * t.length * g.results + group * g.group_results;
+            tile.taps = std::clamp(t.end_over(u) - i * t.band, above, rows) - above;
             for (std::int64_t p = 0; p < t.panels(); ++p) {
-              tile.b = panels + p * pixels * tile_columns;
+              tile.b = panels + (p * pixels + above * g.result_width) * tile_columns;
               tile.columns = std::min(tile_columns, g.group_results - p * tile_columns);
               for_each_tile(t.length, [&](std::int64_t q, std::int64_t count) {
                 tile.a = from + q;
