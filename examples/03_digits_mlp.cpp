@@ -6,18 +6,17 @@
 //                       +--> argmax = y ------------> mean --> accuracy
 //
 //   example_03_digits_mlp [data directory] [threads]
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <random>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include <flowgraph.hpp>
 
+#include "support/digits.hpp"
 #include "support/progress.hpp"
-#include "support/table.hpp"
 
 namespace fg = flowgraph;
 
@@ -42,39 +41,11 @@ inline constexpr auto digits = fg::define([](fg::graph& g) {
 
 static_assert(digits.parameters() == 64 * 32 + 32 + 32 * 10 + 10);
 
-struct labelled_images {
-  std::vector<float> pixels;  // 64 an image
-  std::vector<std::int64_t> labels;
-};
-
-struct digits_data {
-  labelled_images train, test;
-
-  // Every fifth image is held out. The others are shuffled, always in the same way.
-  explicit digits_data(const example::table& t) {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < t.rows; ++i)
-      if (i % 5 == 4)
-        add(t, i, test);
-      else
-        order.push_back(i);
-    std::mt19937 random(1);  // shuffled by hand: std::shuffle may differ from library to library
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
-    for (const std::size_t i : order) add(t, i, train);
-  }
-
- private:
-  static void add(const example::table& t, std::size_t row, labelled_images& to) {
-    for (std::size_t j = 0; j < 64; ++j) to.pixels.push_back(static_cast<float>(t.at(row, j)) / 16.0f);
-    to.labels.push_back(static_cast<std::int64_t>(t.at(row, 64)));
-  }
-};
-
 struct training_result {
   float loss = 0, accuracy = 0;
 };
 
-inline training_result train_digits(fg::session<digits>& s, const digits_data& data, int epochs) {
+inline training_result train_digits(fg::session<digits>& s, const example::digits_data& data, int epochs) {
   constexpr std::size_t size = 32;
   const std::size_t images = data.train.labels.size();
   const example::progress bar(epochs);
@@ -92,7 +63,7 @@ inline training_result train_digits(fg::session<digits>& s, const digits_data& d
 }
 
 int main(int argc, char** argv) try {
-  const digits_data data(example::read_csv(example::data_directory(argc, argv) + "/digits.csv"));
+  const example::digits_data data(example::data_directory(argc, argv));
   fg::session<digits> s({.threads = argc > 2 ? std::atoi(argv[2]) : 1, .seed = 42});
   const training_result r = train_digits(s, data, 60);
   fmt::print("{:.2f}% of {} images that the network has not seen are read correctly\n", 100 * r.accuracy,

@@ -26,7 +26,12 @@ inline table read_csv(const std::string& path, bool header = false) {
     if (number == 1 && header) continue;
     std::istringstream cells(line);
     std::size_t columns = 0;
-    for (std::string cell; std::getline(cells, cell, ','); ++columns) t.values.push_back(std::stod(cell));
+    for (std::string cell; std::getline(cells, cell, ','); ++columns) {
+      char* end = nullptr;
+      t.values.push_back(std::strtod(cell.c_str(), &end));
+      if (end == cell.c_str())
+        throw std::runtime_error(path + ":" + std::to_string(number) + ": expected a number, got \"" + cell + '"');
+    }
     if (t.rows++ == 0) t.columns = columns;
     if (columns != t.columns)
       throw std::runtime_error(path + ":" + std::to_string(number) + ": " + std::to_string(columns) +

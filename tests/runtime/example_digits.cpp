@@ -8,7 +8,7 @@
 #undef main
 
 TEST_CASE("the digits network learns, and does not depend on the number of threads") {
-  const digits_data data(example::read_csv(fg::testing::test_file("../examples/data/digits.csv")));
+  const example::digits_data data(fg::testing::test_file("../examples/data"));
   CHECK(data.train.labels.size() == 1438);
   CHECK(data.test.labels.size() == 359);
   fg::session<digits> one({.threads = 1, .seed = 42}),
