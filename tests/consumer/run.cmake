@@ -1,6 +1,6 @@
 # Configures, builds and runs project/ against flowgraph, in a directory of its own.
-#   cmake -DMODE=find_package|add_subdirectory -DWORK=... -DSOURCE=... -DBUILD=... -DCOMPILER=... -DGENERATOR=...
-#         -DPREFIX_PATH=... -P run.cmake
+#   cmake -DMODE=find_package|add_subdirectory -DWORK=... -DSOURCE=... -DBUILD=... -DCOMPILER=... -DLAUNCHER=...
+#         -DGENERATOR=... -DPREFIX_PATH=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -14,6 +14,7 @@ endif()
 # By file, because a list does not survive a command line.
 file(WRITE "${WORK}/cache.cmake" "set(CMAKE_BUILD_TYPE Debug CACHE STRING \"\")
 set(CMAKE_CXX_COMPILER [[${COMPILER}]] CACHE STRING \"\")
+set(CMAKE_CXX_COMPILER_LAUNCHER [[${LAUNCHER}]] CACHE STRING \"\")
 set(CMAKE_PREFIX_PATH [[${PREFIX_PATH}]] CACHE STRING \"\")
 set(FLOWGRAPH_SOURCE_DIRECTORY [[${SOURCE}]] CACHE STRING \"\")
 ")

@@ -5,7 +5,8 @@
 
 1. A header includes headers of its own layer or of an earlier one, never of a later one.
 2. The umbrella headers hold #includes only, and no layer includes an umbrella.
-3. A third-party library is included only in the layers that own it.
+3. A third-party library is included only in the layers that own it, and the operating system's headers only in those few
+   that call it.
 4. A header has at most MAX_LINES lines.
 """
 
@@ -54,8 +55,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 STANDARD = re.compile(r"^[a-z0-9_]+$")
 # What an umbrella may hold: blank lines, line comments, #pragma once, #includes.
 UMBRELLA_LINE = re.compile(r"^\s*(//.*|#\s*pragma once.*|#\s*include\b.*)?$")
-# POSIX headers that the lower half of the runtime may need.
-SYSTEM = re.compile(r"^(sys/.*|unistd\.h|fcntl\.h|sched\.h|pthread\.h|dlfcn\.h)$")
+# What the operating system brings, and the headers that call it: one for each thing that the standard library lacks, so
+# that another system is a change of these.
+SYSTEM = re.compile(r"^(sys/.*|unistd\.h|fcntl\.h|sched\.h|pthread\.h|dlfcn\.h|poll\.h|signal\.h|io\.h|windows\.h)$")
+CALLS_THE_SYSTEM = {
+    "flowgraph/io/durable_file.hpp",  # syncing files and directories
+    "flowgraph/io/progress.hpp",  # whether there is a terminal
+    "flowgraph/kernels/onednn/library.hpp",  # finding OpenMP's calls in the program
+}
 
 
 def layer_of(header: str) -> str | None:
@@ -109,7 +116,10 @@ def check_header(root: pathlib.Path, path: pathlib.Path) -> list[str]:
             if not any(header.startswith(f"flowgraph/{owner}/") for owner in THIRD_PARTY[library]):
                 owners = " and ".join(sorted(THIRD_PARTY[library]))
                 problem(number, f"<{target}> is included only in {owners}")
-        elif not STANDARD.match(target) and not (SYSTEM.match(target) and layer in ("kernels", "runtime", "net", "io")):
+        elif SYSTEM.match(target):
+            if header not in CALLS_THE_SYSTEM:
+                problem(number, f"<{target}> is the operating system's; {' and '.join(sorted(CALLS_THE_SYSTEM))} call it")
+        elif not STANDARD.match(target):
             problem(number, f"<{target}> belongs to no library that this one depends on")
     return problems
 

@@ -9,6 +9,10 @@
 
 #include "problem.hpp"
 
+#ifndef __cpp_exceptions
+#error "flowgraph reports mistakes by exceptions, also while the compiler builds a graph: compile with -fexceptions"
+#endif
+
 namespace flowgraph {
 
 // Holds its text without std::string: that header alone is a tenth of the time that a file of models takes to parse.

@@ -1,6 +1,10 @@
 // How far a training is: a bar that is drawn again and again on a terminal, a line an epoch anywhere else.
 #pragma once
+#ifdef _WIN32
+#include <io.h>
+#else
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -41,10 +45,18 @@ inline std::string values_text(const std::vector<fit_value>& values, std::string
   return text;
 }
 
+inline bool is_terminal(std::FILE* file) {
+#ifdef _WIN32
+  return ::_isatty(::_fileno(file)) != 0;
+#else
+  return ::isatty(::fileno(file)) != 0;
+#endif
+}
+
 class progress_display {
  public:
   progress_display(progress how, std::FILE* out, int epochs) : how_(how), out_(out), epochs_(epochs) {
-    if (how_ == progress::automatic) how_ = ::isatty(::fileno(out)) != 0 ? progress::bar : progress::lines;
+    if (how_ == progress::automatic) how_ = is_terminal(out) ? progress::bar : progress::lines;
   }
   progress_display(const progress_display&) = delete;
   progress_display& operator=(const progress_display&) = delete;

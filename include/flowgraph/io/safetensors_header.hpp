@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -256,8 +257,8 @@ inline void check_tensors(std::string_view file, safetensors_header& h, std::uin
       refuse(h.data_begin + t.begin, "the bytes of " + shown(stored_text(t.type_name, t.dims)),
              fmt::format("{}", t.bytes()));
   }
-  std::stable_sort(h.tensors.begin(), h.tensors.end(), [](const stored_tensor& a, const stored_tensor& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  std::sort(h.tensors.begin(), h.tensors.end(), [](const stored_tensor& a, const stored_tensor& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   std::uint64_t end = 0;
   for (const stored_tensor& t : h.tensors) {

@@ -4,9 +4,14 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
+#include <version>
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
+
+#ifndef __cpp_lib_jthread
+#error "flowgraph needs std::stop_token, which libc++ 19 has with -fexperimental-library"
+#endif
 
 namespace flowgraph {
 

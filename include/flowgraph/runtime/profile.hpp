@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,6 +45,7 @@ struct profile_row {
   const instruction_profile* of = nullptr;  // one of them
   std::int64_t nanoseconds = 0, bytes = 0, flops = 0;
   int calls = 0;
+  std::size_t place = 0;  // of its key among all
 
   double a_nanosecond(std::int64_t amount) const {
     return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(nanoseconds, 1));
@@ -71,9 +73,14 @@ struct profile_rows {
         in_kernels += i.end - i.begin;
       }
     }
-    for (const auto& [_, r] : by_key) rows.push_back(r);
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const profile_row& a, const profile_row& b) { return a.nanoseconds > b.nanoseconds; });
+    for (auto& [_, r] : by_key) {
+      r.place = rows.size();
+      rows.push_back(r);
+    }
+    // std::stable_sort of libstdc++ 12 makes newer clangs warn of what it calls.
+    std::sort(rows.begin(), rows.end(), [](const profile_row& a, const profile_row& b) {
+      return a.nanoseconds != b.nanoseconds ? a.nanoseconds > b.nanoseconds : a.place < b.place;
+    });
   }
   double percent(const profile_row& r) const {
     return in_kernels == 0 ? 0.0 : 100 * static_cast<double>(r.nanoseconds) / static_cast<double>(in_kernels);
