@@ -1,3 +1,7 @@
+#include <cstdint>
+#include <string>
+#include <tuple>
+
 #include <flowgraph/define.hpp>
 
 #include "rows.hpp"
@@ -13,9 +17,9 @@ using matrix = tensor<float, batch, 3>;
 
 }  // namespace
 
-// Branches and loops are written as If and Loop, and not read.
+// Branches and loops are written as If and Loop, and read as such.
 void control_rows() {
-  const row_options written{.extents = {batch(2), steps(4)}, .imports = false};
+  const row_options written{.extents = {batch(2), steps(4)}};
   row<tensor<bool>, matrix, matrix>(
       "cond",
       [](auto which, auto x, auto y) {
@@ -23,6 +27,15 @@ void control_rows() {
             which, [&] { return std::tuple(x * y + 1.0f, x); }, [&] { return std::tuple(exp(x), y); });
       },
       written);
+  for (const int which : {0, 1, 2, 7})  // no branch has the last
+    row<tensor<std::int64_t>, matrix, matrix>("switch_case_" + std::to_string(which),
+                                              [](auto index, auto x, auto y) {
+                                                return switch_case(
+                                                    index, [&] { return std::tuple(x * 2.0f, y); },
+                                                    [&] { return std::tuple(y, x); },
+                                                    [&] { return std::tuple(x - y, x + y); });
+                                              },
+                                              {.low = which + 0.0, .high = which + 0.5, .extents = {batch(2)}});
   row<matrix, tensor<float, 3, 3>>(
       "while_loop",
       [](auto x, auto w) {

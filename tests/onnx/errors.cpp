@@ -154,6 +154,77 @@ TEST_CASE("onnx: a refused model names the node and its op") {
   CHECK(refused(std::string()).why() == fg::problem::file_malformed);
 }
 
+TEST_CASE("onnx: branches and loops that can't be imported say why") {
+  const auto branch = [](const std::string& op, const std::string& out) {
+    fg::onnx::graph_proto g;
+    g.nodes.push_back({"inside_" + out, op, "", {"x", "w"}, {out}, {}});
+    g.outputs.push_back({out, 1, false, {}});
+    return g;
+  };
+  // y = x w in one branch, and something else in the other.
+  const auto choice = [&](const fg::onnx::graph_proto& otherwise) {
+    auto m = small_model("If");
+    m.graph.inputs.push_back({"which", 9, true, {}});
+    m.graph.nodes[0].inputs = {"which"};
+    m.graph.nodes[0].attributes = {fg::onnx::attribute("then_branch", branch("MatMul", "a")),
+                                   fg::onnx::attribute("else_branch", otherwise)};
+    return m;
+  };
+  CHECK_NOTHROW(survives(fg::onnx::encoder::encode(choice(branch("MatMul", "b")))));
+  {
+    auto other = branch("MatMul", "b");
+    other.nodes.push_back({"", "ReduceSum", "", {"b"}, {"c"}, {}});
+    other.outputs[0].name = "c";
+    const fg::onnx_error e = refused(choice(other));
+    CHECK(e.why() == fg::problem::branch_results);
+    CHECK(e.faults()[0].reason == "its branches must give the same types: float[batch, 3] and float[1, 1]");
+  }
+  {
+    const fg::onnx_error e = refused(choice(branch("NoSuchOp", "b")));
+    CHECK(e.faults()[0].node == "inside_b");  // not the If around it
+  }
+  {
+    auto other = branch("MatMul", "b");
+    other.outputs[0].name = "nothing";
+    CHECK(refused(choice(other)).faults()[0].reason.find("\"nothing\"") != std::string::npos);
+  }
+  {
+    auto other = branch("MatMul", "b");
+    for (int depth = 0; depth < 20; ++depth) {
+      auto around = branch("If", "b");
+      around.nodes[0].attributes = {fg::onnx::attribute("then_branch", other)};
+      other = around;
+    }
+    CHECK(std::string(refused(choice(other)).what()).find("16 deep") != std::string::npos);
+  }
+
+  // As often as turns says: v = f(v), and w collected.
+  const auto loop = [&](const std::string& f, const std::string& turns, std::size_t collected) {
+    fg::onnx::graph_proto body;
+    body.inputs = {{"i", 7, true, {}}, {"go_on", 9, true, {}}, {"v", 1, false, {}}};
+    body.nodes.push_back({"next", f, "", {"v"}, {"v_next"}, {}});
+    body.outputs = {{"go_on", 9, true, {}}, {"v_next", 1, false, {}}};
+    for (std::size_t k = 0; k < collected; ++k) body.outputs.push_back({"w", 1, false, {}});
+    auto m = small_model("Loop");
+    m.graph.inputs.push_back({"count", 7, true, {}});
+    m.graph.initializers.push_back({"three", 7, {}, std::string("\3\0\0\0\0\0\0\0", 8)});
+    m.graph.nodes[0].inputs = {turns, "", "x"};
+    m.graph.nodes[0].outputs = {"y"};
+    for (std::size_t k = 0; k < collected; ++k) m.graph.nodes[0].outputs.push_back("all" + std::to_string(k));
+    m.graph.nodes[0].attributes = {fg::onnx::attribute("body", body)};
+    return m;
+  };
+  CHECK_NOTHROW(survives(fg::onnx::encoder::encode(loop("Relu", "three", 1))));
+  CHECK_NOTHROW(survives(fg::onnx::encoder::encode(loop("Relu", "count", 0))));
+  const fg::onnx_error changed = refused(loop("ReduceSum", "three", 0));
+  CHECK(changed.why() == fg::problem::loop_variables);
+  CHECK(changed.faults()[0].reason == "its variable \"v\" must keep its type: float[batch, 4] became float[1, 1]");
+  CHECK(refused(loop("Relu", "count", 1)).faults()[0].reason.find("how many must be known") != std::string::npos);
+  auto without_body = loop("Relu", "three", 0);
+  without_body.graph.nodes[0].attributes.clear();
+  CHECK(refused(without_body).why() == fg::problem::file_malformed);
+}
+
 TEST_CASE("onnx: data in other files is read from the model's directory only") {
   const scratch_directory directory;
   // A tensor whose data lies elsewhere: dims 4 3, float, name w, location and where it lies.
@@ -189,7 +260,8 @@ TEST_CASE("onnx: data in other files is read from the model's directory only") {
 }
 
 TEST_CASE("onnx: models that are cut off, or have a wrong byte, are refused or imported, and nothing else") {
-  for (const char* name : {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted"}) {
+  for (const char* name :
+       {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted", "torch_recurrent", "torch_choosing"}) {
     const std::string whole = golden_bytes(name);
     REQUIRE(whole.size() > 1000);
     for (std::size_t n = 0; n < whole.size(); n += 1 + n / 40) survives(whole.substr(0, n));

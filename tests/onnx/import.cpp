@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/define.hpp>
 #include <flowgraph/onnx.hpp>
 
 #include "../io/scratch.hpp"
@@ -43,7 +44,8 @@ constexpr fg::dim batch{"batch"};
 }  // namespace
 
 TEST_CASE("onnx: models that PyTorch exported give PyTorch's numbers") {
-  for (const char* name : {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted"}) {
+  for (const char* name :
+       {"torch_mlp", "torch_cnn", "torch_transformer", "torch_assorted", "torch_recurrent", "torch_choosing"}) {
     INFO(name);
     compare_outputs(golden(name), 2e-5);
   }
@@ -68,6 +70,21 @@ TEST_CASE("onnx: an imported model has typed handles, named extents and weights 
     if (g.nodes[i].op->id == fg::ops::variable::id)
       ++(fg::detail::attrs_from_words<fg::ops::variable::attrs>(g.attrs(i).data).trainable ? trainable : frozen);
   CHECK(trainable > 0);
+}
+
+TEST_CASE("onnx: an imported model is trained on, through its loops") {
+  fg::onnx_model m = fg::import_onnx(golden("torch_recurrent") / "model.onnx");
+  const std::vector<float> x(3 * 7 * 4, 0.5f);
+  const auto loss = [&] {
+    fg::dynamic_session s(m.graph());
+    return fg::reduce_mean(fg::square(s.find<float, 1, batch, 6>("state") - 0.5f));
+  }();
+  const auto train = fg::gradient_descent(0.5).minimize(loss);
+  fg::dynamic_session s(m.graph(), {.threads = 1});
+  const auto feed = fg::feed("x", fg::ndview<const float, 3, 7, 4>(x.data()));
+  const float before = s.run(loss, feed);
+  for (int i = 0; i < 20; ++i) s.run(train, feed);
+  CHECK(s.run(loss, feed) < 0.1f * before);
 }
 
 // Written by run_node_tests.py: what onnx itself tests the ops with that can be imported.

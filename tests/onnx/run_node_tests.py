@@ -36,7 +36,7 @@ TYPES = {1, 2, 3, 6, 7, 9, 10, 11}  # element types that tensors here have
 REFUSED = re.compile(
     r"_expanded|training|_mask|reflect|edge|wrap|3d|maxpool_2d_(dilations|uint8)|averagepool_2d_dilations|select_last"
     r"|_argmax_|ellipsis|einsum_batch_diagonal|batch_dim|scatternd_(max|min|mul)|convtranspose_(kernel_shape|autopad|output_shape)"
-    r"|ceil_last_window|empty_set|_zero|range_(float|bfloat)"
+    r"|ceil_last_window|empty_set|_zero|range_(float|bfloat)|peepholes"
 )
 
 # Of these the operands behind the first say what shape the result has: they are known when a model is imported.
@@ -45,7 +45,7 @@ SHAPED = {
     "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
     "ReduceSum", "ReduceSumSquare",
 }  # fmt: skip
-ALL_SHAPED = {"ConstantOfShape", "Range"}
+ALL_SHAPED = {"ConstantOfShape", "Loop", "Range"}
 
 
 def as_tensor(value, name: str) -> onnx.TensorProto:

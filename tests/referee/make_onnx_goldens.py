@@ -91,6 +91,45 @@ class Assorted(nn.Module):
         return b, c, d, e, image.argmax(dim=1), (image.var(dim=(2, 3)) + 1).rsqrt()
 
 
+class Recurrent(nn.Module):
+    """Layers over a number of steps that is left open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.gru = nn.GRU(10, 6)
+
+    def forward(self, x):  # [batch, steps, 4]
+        y, (h, c) = self.lstm(x)
+        z, state = self.gru(y.transpose(0, 1))
+        return z, h, c, state
+
+
+class Choosing(nn.Module):
+    """Branches of the graph, not of Python."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: torch.tanh(self.up(x)), lambda x: self.down(x) * 2.0, (x,))
+
+
+def strip(graph: onnx.GraphProto) -> None:
+    """Removes where on the exporting machine each part came from."""
+    for node in graph.node:
+        del node.metadata_props[:]
+        node.doc_string = ""
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                strip(attribute.g)
+    del graph.value_info[:]
+    for part in [*graph.input, *graph.output, graph, *graph.initializer]:
+        if hasattr(part, "metadata_props"):
+            del part.metadata_props[:]
+
+
 def write(name: str, model: nn.Module, inputs: dict[str, torch.Tensor], outputs: list[str], dynamic: dict) -> None:
     model.eval()
     directory = GOLDENS / name
@@ -102,13 +141,8 @@ def write(name: str, model: nn.Module, inputs: dict[str, torch.Tensor], outputs:
     )
     program.model.metadata_props.clear()
     proto = program.model_proto
-    for node in proto.graph.node:  # where on the exporting machine each node came from
-        del node.metadata_props[:]
-        node.doc_string = ""
-    del proto.graph.value_info[:]
-    for value in [*proto.graph.input, *proto.graph.output, proto.graph, proto, *proto.graph.initializer]:
-        if hasattr(value, "metadata_props"):
-            del value.metadata_props[:]
+    del proto.metadata_props[:]
+    strip(proto.graph)
     onnx.checker.check_model(proto)
     onnx.save(proto, directory / "model.onnx")
     values = [expected] if isinstance(expected, torch.Tensor) else expected
@@ -135,6 +169,11 @@ def main() -> None:
         "torch_assorted", Assorted(), {"signal": torch.randn(2, 4, 9), "image": torch.randn(2, 3, 6, 5)},
         ["up", "c", "d", "e", "argmax", "deviation"], {"signal": {0: batch}, "image": {0: batch}},
     )  # fmt: skip
+    write(
+        "torch_recurrent", Recurrent(), {"x": torch.randn(3, 7, 4)}, ["z", "h", "c", "state"],
+        {"x": {0: batch, 1: torch.export.Dim("steps")}},
+    )  # fmt: skip
+    write("torch_choosing", Choosing(), {"x": torch.randn(3, 4)}, ["y"], {"x": {0: batch}})
 
 
 if __name__ == "__main__":

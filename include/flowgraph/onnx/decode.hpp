@@ -1,5 +1,5 @@
 // A model from the bytes of an ONNX file, which may be anything: every length is checked before it is believed, a field
-// of an unexpected wire type is passed over like an unknown one, and sub-graphs are not entered.
+// of an unexpected wire type is passed over like an unknown one, and graphs lie within each other only so deep.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -193,6 +194,12 @@ class decoder {
         case int_field(tags::ints):
           a.ints.push_back(r.get_int64());
           break;
+        case bytes_field(tags::g):
+          a.g = std::make_shared<graph_proto>();
+          if (++depth_ > most_depth) fail(problem::onnx_unsupported, "has branches or loops more than 16 deep");
+          read_graph(r.get_message(), *a.g);
+          --depth_;
+          break;
         case bytes_field(tags::ints):
           for (const std::int64_t i : r.get_packed_int64()) a.ints.push_back(i);
           break;
@@ -201,6 +208,9 @@ class decoder {
           break;
         case bytes_field(tags::floats):
           for (const float f : r.get_packed_float()) a.floats.push_back(f);
+          break;
+        case bytes_field(tags::strings):
+          a.strings.push_back(text(r));
           break;
         default:
           r.skip();
@@ -401,7 +411,10 @@ class decoder {
     if (static_cast<std::size_t>(from.gcount()) != size) refuse("can't be read");
   }
 
+  static constexpr int most_depth = 16;
+
   const std::filesystem::path& file_;
+  int depth_ = 0;
 };
 
 }  // namespace flowgraph::onnx

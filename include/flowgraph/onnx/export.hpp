@@ -167,34 +167,66 @@ class exporter {
       g.outputs.push_back(info(v, name));
     }
   }
+  int result_node(int i, int k) const { return graph_.nodes[i].outputs > 1 ? i + 1 + k : i; }
   // A node's results under new names; of several, each has a node behind it.
   names give_results(int i) {
-    const int n = graph_.nodes[i].outputs;
     names all;
-    for (int k = 0; k < n; ++k) {
-      const int id = n > 1 ? i + 1 + k : i;
+    for (int k = 0; k < graph_.nodes[i].outputs; ++k) {
+      const int id = result_node(i, k);
       all.push_back(writer_.unique(writer_.label + "/" + std::to_string(k)));
       values_[static_cast<std::size_t>(id)] = describe(id, all.back());
     }
     return all;
   }
 
+  // ONNX chooses between two: of more branches, each is one side, and a choice between those behind it the other.
   void write_cond(int i) {
     const node& x = graph_.nodes[i];
+    if (x.outputs == 0) throw not_exportable{"a choice between operations that give no value has no form in ONNX"};
     const std::vector<value> given = operands(i);
-    if (x.n_regions != 2 || given[0].type != dtype::boolean || x.outputs == 0)
-      throw not_exportable{"only a choice of values between two branches, by a truth value, has a form in ONNX"};
-    const std::string label = writer_.label;
-    attributes branches;
+    if (x.n_regions == 1) {
+      const std::vector<value> results = write_region(x.first_region, given);
+      for (std::size_t k = 0; k < results.size(); ++k)
+        values_[static_cast<std::size_t>(result_node(i, static_cast<int>(k)))] = results[k];
+      return;
+    }
+    const std::string which = is_chosen(given[0], 0);
+    attributes branches = branches_from(i, 0, given, std::string(writer_.label));
+    if (!branches.empty()) writer_.emit_into(give_results(i), "If", {which}, std::move(branches));
+  }
+  std::string is_chosen(const value& which, int k) {
+    if (which.type == dtype::boolean) return which.name;
+    return writer_.emit("Equal", {which.name, writer_.scalar(which.type, k)});
+  }
+  // Empty: a node was refused.
+  attributes branches_from(int i, int k, const std::vector<value>& given, const std::string& label) {
+    const node& x = graph_.nodes[i];
     bool whole = true;
-    for (int k = 0; k < 2; ++k)
-      branches.push_back(attribute(k == 0 ? "then_branch" : "else_branch", writer_.within([&](graph_proto& g) {
-        const std::vector<value> results = write_region(x.first_region + k, given);
+    const auto branch = [&](int r) {
+      return writer_.within([&](graph_proto& g) {
+        const std::vector<value> results = write_region(x.first_region + r, given);
         whole = whole && !results.empty();
         writer_.label = label;
         add_results(g, results);
-      })));
-    if (whole) writer_.emit_into(give_results(i), "If", {given[0].name}, std::move(branches));
+      });
+    };
+    const auto choice = [&] {
+      return writer_.within([&](graph_proto& g) {
+        const std::string which = is_chosen(given[0], k + 1);
+        attributes rest = branches_from(i, k + 1, given, label);
+        whole = whole && !rest.empty();
+        names outputs;
+        for (int r = 0; r < x.outputs; ++r) {
+          const std::string name = writer_.unique(label + "/" + std::to_string(r));
+          outputs.push_back(name);
+          g.outputs.push_back(info(describe(result_node(i, r), name), name));
+        }
+        if (whole) writer_.emit_into(std::move(outputs), "If", {which}, std::move(rest));
+      });
+    };
+    graph_proto taken = branch(k), others = k + 2 == x.n_regions ? branch(k + 1) : choice();
+    if (!whole) return {};
+    return {attribute("then_branch", std::move(taken)), attribute("else_branch", std::move(others))};
   }
   // ONNX asks for the condition before the first turn, and of each turn for that of the next.
   void write_loop(int i) {

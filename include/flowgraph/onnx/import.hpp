@@ -12,8 +12,10 @@
 
 #include <flowgraph/dsl/graph.hpp>
 #include "import_arrays.hpp"
+#include "import_control.hpp"
 #include "import_elementwise.hpp"
 #include "import_neural.hpp"
+#include "import_recurrent.hpp"
 
 namespace flowgraph {
 
@@ -41,9 +43,7 @@ class importer {
       fail(problem::onnx_unsupported, {"", "", "",
                                        "is of opset " + std::to_string(model_.opset) + ", and opset " +
                                            std::to_string(oldest_opset) + " is the oldest that is imported"});
-    for (const tensor_proto& t : model_.graph.initializers)
-      if (!values_.add(t.name, {.tensor = &t, .weight = true}))
-        fail(problem::file_malformed, {"", "", "", "has two initialisers \"" + t.name + "\""});
+    add_initializers(model_.graph);
     for (const value_proto& v : model_.graph.inputs)
       if (values_.find(v.name) == nullptr) add_input(v);  // of older files, initialisers are inputs, too
     for (std::size_t i = 0; i < model_.graph.nodes.size(); ++i) {
@@ -58,12 +58,19 @@ class importer {
  private:
   [[noreturn]] void fail(problem why, onnx_fault fault) const { throw onnx_error(why, file_, std::move(fault)); }
 
+  void add_initializers(const graph_proto& g) {
+    for (const tensor_proto& t : g.initializers)
+      if (!values_.add(t.name, {.tensor = &t, .weight = true}))
+        fail(problem::file_malformed, {"", "", "", "has two initialisers \"" + t.name + "\""});
+  }
+
   static import_function rule_of(std::string_view op) {
     static const auto rules = [] {
       std::unordered_map<std::string_view, import_function> all;
       for (const auto& list :
            {std::span<const import_rule>(elementwise_import_rules), std::span<const import_rule>(array_import_rules),
-            std::span<const import_rule>(neural_import_rules)})
+            std::span<const import_rule>(neural_import_rules), std::span<const import_rule>(control_import_rules),
+            std::span<const import_rule>(recurrent_import_rules)})
         for (const import_rule& r : list) all[r.op] = r.read;
       return all;
     }();
@@ -132,7 +139,7 @@ class importer {
     if (rule == nullptr) fail(problem::onnx_unsupported, {name, op, "", "is an op that can't be imported"});
     const int before = graph_.size();
     try {
-      node_import context(values_, n, model_.opset);
+      node_import context(values_, n, model_.opset, read_inner_);
       rule(context);
       for (int i = before; i < graph_.size(); ++i) check_size(i);
     } catch (const not_importable& e) {
@@ -166,6 +173,10 @@ class importer {
   std::string file_;
   const model_proto& model_;
   value_table values_;
+  const node_import::graph_reader read_inner_ = [this](const graph_proto& g) {
+    add_initializers(g);
+    for (const node_proto& n : g.nodes) read_node(n);
+  };
 };
 
 }  // namespace onnx

@@ -46,9 +46,10 @@ struct attribute_proto {
   float f = 0;
   std::string s{};
   std::optional<tensor_proto> t{};
-  std::shared_ptr<graph_proto> g{};  // a branch, a loop's body: only written
+  std::shared_ptr<graph_proto> g{};  // a branch, a loop's body
   std::vector<std::int64_t> ints{};
   std::vector<float> floats{};
+  std::vector<std::string> strings{};
 };
 
 struct node_proto {
@@ -115,6 +116,7 @@ struct tags {
     g = 6,
     floats = 7,
     ints = 8,
+    strings = 9,
     attribute_type = 20
   };
   enum value : std::uint32_t {

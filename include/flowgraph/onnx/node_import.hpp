@@ -6,10 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,7 +51,8 @@ struct not_importable {
   std::string reason;
 };
 
-// The values by their names, and the tensors that became nodes.
+// The values by their names, and the tensors that became nodes. A graph within another one sees all that the outer one
+// has so far, and has names of its own.
 class value_table {
  public:
   value_table(graph_data& g, const graph_proto& from) : graph(g), from_(from) {}
@@ -56,24 +60,26 @@ class value_table {
   graph_data& graph;
 
   imported_value* find(const std::string& name) {
-    const auto found = values_.find(name);
-    return found == values_.end() ? nullptr : &found->second;
+    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+      if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+    return nullptr;
   }
   // False: the name is taken.
-  bool add(const std::string& name, imported_value v) { return values_.emplace(name, std::move(v)).second; }
+  bool add(const std::string& name, imported_value v) { return scopes_.back().emplace(name, std::move(v)).second; }
+  void open_scope() { scopes_.emplace_back(); }
+  void close_scope() { scopes_.pop_back(); }
 
-  // The value as a node.
+  // The value as a node. What nobody computed stands outside all branches and loops: others may need it, too.
   ref node(const std::string& name, imported_value& v) {
-    if (v.node < 0) v.node = v.tensor != nullptr ? constant(name, v, {}, true).id : numbers(v).id;
+    if (v.node < 0)
+      v.node = graph.at_top([&] { return v.tensor != nullptr ? constant(name, v, {}, true).id : numbers(v).id; });
     return {&graph, v.node};
   }
   // A weight whose axes come in another order, or that no optimizer may touch; what is computed is transposed.
   ref arranged(const std::string& name, imported_value& v, const std::vector<int>& perm, bool trainable) {
     if (v.tensor != nullptr && v.weight) {
-      std::string key = name + (trainable ? "|" : "|frozen");
-      for (const int p : perm) key += "," + std::to_string(p);
-      const auto [place, is_new] = arranged_.emplace(key, -1);
-      if (is_new) place->second = constant(name, v, perm, trainable).id;
+      const auto [place, is_new] = arranged_.emplace(std::tuple(v.tensor, perm, trainable), -1);
+      if (is_new) place->second = graph.at_top([&] { return constant(name, v, perm, trainable).id; });
       return {&graph, place->second};
     }
     const ref x = node(name, v);
@@ -220,17 +226,24 @@ class value_table {
 
  private:
   const graph_proto& from_;
-  std::map<std::string, imported_value> values_;
-  std::map<std::string, int> arranged_;
+  std::deque<std::map<std::string, imported_value>> scopes_{1};  // the innermost last; their values stay where they are
+  std::map<std::tuple<const tensor_proto*, std::vector<int>, bool>, int> arranged_;
 };
+
+// Results of a branch or variables of a loop.
+inline constexpr int most_variables = 200;
 
 class node_import {
  public:
-  node_import(value_table& values, const node_proto& n, std::int64_t opset_version)
+  // Adds the nodes of a graph that lies within a node.
+  using graph_reader = std::function<void(const graph_proto&)>;
+
+  node_import(value_table& values, const node_proto& n, std::int64_t opset_version, const graph_reader& reader)
       : table(values),
         graph(values.graph),
         opset(opset_version),
-        node_(n) {}
+        node_(n),
+        read_graph_(reader) {}
 
   value_table& table;
   graph_data& graph;
@@ -266,6 +279,7 @@ class node_import {
     if (!v.known && v.tensor != nullptr) v.known = read_numbers(v);
     return v.known ? &*v.known : nullptr;
   }
+  const imported_value& imported(int k) { return value(k); }
   int known_rank(int k) { return value(k).known_rank; }
   dtype known_type(int k) { return value(k).known_type; }
   const std::vector<known_number>& must_know(int k, std::string_view what) {
@@ -312,6 +326,11 @@ class node_import {
   std::string text(std::string_view name, std::string_view otherwise) const {
     const attribute_proto* a = attribute(name);
     return a == nullptr ? std::string(otherwise) : a->s;
+  }
+  const graph_proto& inner_graph(std::string_view name) const {
+    const attribute_proto* a = attribute(name);
+    if (a == nullptr || !a->g) fail("has no graph \"" + std::string(name) + "\"", problem::file_malformed);
+    return *a->g;
   }
   // As many as there should be, or the same number that often.
   std::vector<std::int64_t> integers(std::string_view name, std::size_t count, std::int64_t otherwise) const {
@@ -371,7 +390,7 @@ class node_import {
   void give(int k, imported_value v) {
     if (!wants(k)) return;
     const std::string& out = node_.outputs[static_cast<std::size_t>(k)];
-    if (v.node >= 0) graph.name(v.node, out);
+    if (v.node >= 0 && graph.current_region == 0) graph.name(v.node, out);  // nobody can ask for what lies inside
     if (!table.add(out, std::move(v))) fail("the name \"" + out + "\" is taken", problem::file_malformed);
   }
   void give_known(std::vector<known_number> all, int rank, dtype type = dtype::int64) {
@@ -379,6 +398,24 @@ class node_import {
   }
   void refuse_result(int k, std::string_view what) const {
     if (wants(k)) fail("its result " + std::to_string(k) + ", " + std::string(what) + ", can't be imported");
+  }
+  // Adds the nodes of a graph within this node, which is given these nodes, to the region that is open, and closes it
+  // with results(output): output(k) is the graph's k-th.
+  template <class Results>
+  void fill_region(const graph_proto& g, const std::vector<int>& given, const Results& results) {
+    table.open_scope();
+    for (std::size_t k = 0; k < given.size(); ++k)
+      if (!table.add(g.inputs[k].name, {.node = given[k]}))
+        fail("its graph has two inputs \"" + g.inputs[k].name + "\"", problem::file_malformed);
+    read_graph_(g);
+    const std::vector<int> ids = results([&](std::size_t k) -> imported_value& {
+      imported_value* v = table.find(g.outputs[k].name);
+      if (v == nullptr)
+        fail("the output \"" + g.outputs[k].name + "\" of its graph is given by no node", problem::file_malformed);
+      return *v;
+    });
+    graph.close_region(ids.data(), static_cast<int>(ids.size()));
+    table.close_scope();
   }
   // A value under another name.
   void pass_on(int k) {
@@ -419,6 +456,7 @@ class node_import {
   }
 
   const node_proto& node_;
+  const graph_reader& read_graph_;
 };
 
 using import_function = void (*)(node_import&);
