@@ -198,7 +198,7 @@ std::string to_html(const G& model, const std::vector<step_profile>& steps = {},
   page += detail::page_style;
   page += detail::page_body;
   page += "<script type=\"application/json\" id=\"data\">";
-  page += detail::page_data(g, options).write("flowgraph", steps);
+  page += detail::page_data(g, options).write(options.title, steps);
   page += "</script>\n<script>\n";
   page += detail::page_script_graph;
   page += detail::page_script_views;

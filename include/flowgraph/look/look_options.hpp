@@ -20,7 +20,8 @@ struct look_options {
   std::vector<binding> extents = {};           // for bytes, as batch(32); others count as 1
   std::vector<std::string_view> devices = {"/cpu:0"};
   passes::options passes = {};
-  std::size_t examples = 5;  // of explain: nodes named for each pass
+  std::size_t examples = 5;              // of explain: nodes named for each pass
+  std::string_view title = "flowgraph";  // of a page
 };
 
 namespace detail {

@@ -18,9 +18,10 @@ const panned = () => dragged > 4;
 function panZoom(svg, g, keep, size) {
   const view = keep || { x: 0, y: 0, scale: 0 };
   const apply = () => g.setAttribute('transform', `translate(${view.x},${view.y}) scale(${view.scale})`);
-  view.fit = () => {
+  // At least: so large that words can be read, though only the top of a tall graph is seen then.
+  view.fit = (least = 0) => {
     const box = svg.getBoundingClientRect();
-    view.scale = Math.min(1.4, (box.width - 40) / size.w, (box.height - 40) / size.h) || 1;
+    view.scale = Math.max(least, Math.min(1.4, (box.width - 40) / size.w, (box.height - 40) / size.h)) || 1;
     view.x = (box.width - size.w * view.scale) / 2;
     view.y = Math.max(20, (box.height - size.h * view.scale) / 2);
     apply();
@@ -59,7 +60,7 @@ function panZoom(svg, g, keep, size) {
     window.addEventListener('pointerup', up);
   });
   if (keep) apply();
-  else view.fit();
+  else view.fit(0.6);
   return view;
 }
 
@@ -298,7 +299,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 setTheme(dark.matches ? 'dark' : 'light');
 dark.addEventListener('change', e => setTheme(e.matches ? 'dark' : 'light'));
 byId('theme').addEventListener('click', () => setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
-byId('title').textContent = data.title;
+byId('title').textContent = document.title = data.title;
 for (const b of byId('tabs').children)
   b.addEventListener('click', () => {
     state.tab = b.dataset.tab;
