@@ -1,6 +1,6 @@
 // Convolution and its two gradients by oneDNN. Images stay as they are, [batch, height, width, channels]; where oneDNN
-// is clearly faster on channels in blocks of eight, a piece is put into blocks in the cache before it is computed and
-// back afterwards, which costs a few percent of what it gains (docs/adr/0005-blocks-in-the-cache.md).
+// is clearly faster on channels in blocks of eight, without AVX-512, a piece is put into blocks in the cache before it
+// is computed and back afterwards, which costs a few percent of what it gains (docs/adr/0005-blocks-in-the-cache.md).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -79,9 +79,11 @@ class convolution final : public prepared_kernel {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  // The library's own kernels on register tiles are quicker (docs/adr/0007-register-tiles.md), but not for short rows
-  // of the window, and not where they would multiply with much padding, which oneDNN leaves out.
+  // The library's own kernels on register tiles are quicker (docs/adr/0007-register-tiles.md), but not where oneDNN has
+  // wide registers, not for short rows of the window, and not where they would multiply with much padding, which oneDNN
+  // leaves out.
   static bool on_tiles(direction d, const conv_geometry& g) {
+    if (has_wide_registers()) return false;
     if (d == direction::input && !g.unit_stride()) return false;
     const conv_geometry of = d == direction::input ? g.reversed() : g;
     constexpr std::int64_t short_row = 24;
@@ -124,7 +126,7 @@ class convolution final : public prepared_kernel {
         pieces_(cut(s, d)) {
     const std::int64_t in = s.channels / s.groups, out = s.results / s.groups;
     const bool wide = s.window[0] * s.window[1] > 1 && s.elements() >= (d == direction::filter ? 1 << 16 : 1 << 17);
-    packed_ = wide && in % block == 0 && out % block == 0;
+    packed_ = wide && !has_wide_registers() && in % block == 0 && out % block == 0;
     static_assert(sizeof(dnnl_dim_t) == sizeof(std::int64_t));
   }
 

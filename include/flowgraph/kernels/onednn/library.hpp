@@ -98,6 +98,13 @@ using primitive_description = handle<dnnl_primitive_desc_t, &dnnl_primitive_desc
 using primitive = handle<dnnl_primitive_t, &dnnl_primitive_destroy>;
 using memory_object = handle<dnnl_memory_t, &dnnl_memory_destroy>;
 
+// Whether it computes in registers of 16 elements. It may have been told not to (ONEDNN_MAX_CPU_ISA).
+inline bool has_wide_registers() {
+  static const bool found =
+      (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  return found;
+}
+
 inline dnnl_engine_t the_engine() {
   static const auto e = [] {
     handle<dnnl_engine_t, &dnnl_engine_destroy> made;
