@@ -34,6 +34,7 @@
 #include <flowgraph/dsl/recurrent_layers.hpp>
 #include <flowgraph/dsl/reduction.hpp>
 #include <flowgraph/dsl/reshape.hpp>
+#include <flowgraph/dsl/sampled_softmax.hpp>
 #include <flowgraph/dsl/scan.hpp>
 #include <flowgraph/dsl/schedules.hpp>
 #include <flowgraph/dsl/slice.hpp>

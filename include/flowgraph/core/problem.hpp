@@ -45,6 +45,7 @@
   X(einsum_output, "einsum: every letter of the result must occur in a term, and only once in the result") \
   X(bias_extent, "bias_add: the bias must have one element for each channel") \
   X(labels_shape, "the labels must have the shape of the logits without their last axis") \
+  X(sampled_shapes, "sampled_softmax_loss: weights are [classes, units], biases [classes], inputs [batch, units], labels [batch]") \
   X(conv_rank, "convolution: images are [batch, height, width, channels] and filters [height, width, in, out]") \
   X(conv_channels, "convolution: the filter's input channels times the groups must equal the image's channels") \
   X(conv_groups, "convolution: the groups must divide the output channels") \
