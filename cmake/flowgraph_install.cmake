@@ -19,3 +19,4 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
               cmake/Findprotozero.cmake
         DESTINATION "${package_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/flowgraph")
+include(flowgraph_pkg_config)

@@ -1,8 +1,12 @@
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include <flowgraph.hpp>
+#include <flowgraph/checkpoint.hpp>
 #include <flowgraph/data.hpp>
+#include <flowgraph/onnx.hpp>
 
 namespace fg = flowgraph;
 
@@ -26,5 +30,16 @@ int main() {
   if (other.plan_text<"y">(fg::feed<"x">(x)).find("by onednn") == std::string::npos) return 2;
   if (other.run<"y">(fg::feed<"x">(x)).data()[2] != 1.0f) return 3;
 #endif
+
+  const std::string directory = std::filesystem::temp_directory_path().string() + "/flowgraph_test_package";
+  std::filesystem::create_directories(directory);
+  s.set<"w">(fg::ndarray<float, 2, 1>{{2}, {3}});
+  fg::save(s, directory + "/line.safetensors");
+  fg::session<line> restored;
+  fg::restore(restored, directory + "/line.safetensors");
+  if (restored.run<"y">(fg::feed<"x">(x)).data()[1] != 3 * 2 + 4 * 3 + 1) return 4;
+  fg::export_onnx<"y">(restored, directory + "/line.onnx");
+  if (std::filesystem::file_size(directory + "/line.onnx") < 64) return 5;
+  std::filesystem::remove_all(directory);
   std::puts("flowgraph works here");
 }
