@@ -166,13 +166,14 @@ inline void tiled_convolve(const kernel_args& k, const conv_geometry& geometry, 
                          .a = copy + offset,
                          .tap_step = g.dilation[0] * t.row(),
                          .step = 1,
+                         .panel = t.panel(),
                          .c_row = g.results,
                          .add = start > 0};
           const std::int64_t u = start / (g.kernel_width * g.group_channels);
-          for (std::int64_t p = 0; p < t.panels(); ++p) {
+          for (std::int64_t p = 0; p < t.panels(); p += tile_width() / tile_columns) {
             const float* const b = filter + (group * t.panels() + p) * t.panel() + start * tile_columns;
             tile.b = b;
-            tile.columns = std::min(tile_columns, g.group_results - p * tile_columns);
+            tile.columns = std::min(tile_width(), g.group_results - p * tile_columns);
             for_each_tile(rows * g.result_width, [&](std::int64_t q, std::int64_t count) {
               tile.rows = pixels + q;
               tile.c = to + q * g.results + p * tile_columns;
@@ -221,6 +222,7 @@ inline void tiled_filter_gradient(const kernel_args& k, const conv_geometry& geo
                          .rows = channels.at,
                          .tap_step = g.stride[0] * t.row(),
                          .step = g.stride[1] * t.pitch,
+                         .panel = pixels * tile_columns,
                          .c_row = g.results,
                          .add = b > begin};
           for (std::int64_t run = 0; run < g.kernel_height * t.runs; ++run) {
@@ -230,9 +232,9 @@ inline void tiled_filter_gradient(const kernel_args& k, const conv_geometry& geo
                 copy + u * g.dilation[0] * t.row() + t.run_at(run % t.runs) + above * tile.tap_step;
             float* const to = sum + run * t.length * g.results + group * g.group_results;
             tile.taps = std::clamp(t.end_over(u) - i * t.band, above, rows) - above;
-            for (std::int64_t p = 0; p < t.panels(); ++p) {
+            for (std::int64_t p = 0; p < t.panels(); p += tile_width() / tile_columns) {
               tile.b = panels + (p * pixels + above * g.result_width) * tile_columns;
-              tile.columns = std::min(tile_columns, g.group_results - p * tile_columns);
+              tile.columns = std::min(tile_width(), g.group_results - p * tile_columns);
               for_each_tile(t.length, [&](std::int64_t q, std::int64_t count) {
                 tile.a = from + q;
                 tile.c = to + q * g.results + p * tile_columns;

@@ -78,13 +78,17 @@ inline void tiled_product(const float* a, const float* b, float* y, const produc
           block_of_a = block;
           row = pitch;
         }
-        tile_task t{.taps = 1, .depth = depth, .step = s.transpose_a ? row : 1, .c_row = s.n, .add = at > 0};
+        tile_task t{.depth = depth,
+                    .step = s.transpose_a ? row : 1,
+                    .panel = depth * tile_columns,
+                    .c_row = s.n,
+                    .add = at > 0};
         if (s.transpose_a) row = 1;
         const even_rows apart_by(row);
         t.rows = apart_by.at;
-        for (std::int64_t c = 0; c < columns; c += tile_columns) {
+        for (std::int64_t c = 0; c < columns; c += tile_width()) {
           t.b = panels + c * depth;
-          t.columns = std::min(tile_columns, columns - c);
+          t.columns = std::min(tile_width(), columns - c);
           for_each_tile(rows, [&](std::int64_t r, std::int64_t count) {
             t.a = block_of_a + r * row;
             t.c = y + (i + r) * s.n + j + c;

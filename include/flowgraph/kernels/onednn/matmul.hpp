@@ -45,9 +45,11 @@ class matmul final : public prepared_kernel {
   }
 
   std::int64_t flops() const { return 2 * batch_ * shape_.m * shape_.n * shape_.k; }
-  // A left operand that is transposed and read as it lies: the library's own tiles copy it first, in half the time.
+  // A left operand that is transposed and read as it lies: the library's own tiles copy it first, in half the time. Not
+  // with AVX-512.
   bool slower_than_tiles() const {
-    return shape_.transpose_a && !copied_by_sgemm(shape_.m, shape_.n) && on_tiles<float>(shape_);
+    return !has_wide_registers() && shape_.transpose_a && !copied_by_sgemm(shape_.m, shape_.n) &&
+           on_tiles<float>(shape_);
   }
 
   void run(const kernel_args& k) override {
