@@ -137,14 +137,14 @@ template <int Rows, int Panels>
   }
 }
 
-using tile_function = void (*)(const tile_task&);
+using register_tile = void (*)(const tile_task&);
 
 template <int... Less>
-constexpr std::array<tile_function, sizeof...(Less)> narrow_tiles(std::integer_sequence<int, Less...>) {
+constexpr std::array<register_tile, sizeof...(Less)> narrow_tiles(std::integer_sequence<int, Less...>) {
   return {&compute_narrow_tile<Less + 1>...};
 }
 template <int Panels, int... Less>
-constexpr std::array<tile_function, sizeof...(Less)> wide_tiles(std::integer_sequence<int, Less...>) {
+constexpr std::array<register_tile, sizeof...(Less)> wide_tiles(std::integer_sequence<int, Less...>) {
   return {&compute_wide_tile<Less + 1, Panels>...};
 }
 
