@@ -87,13 +87,15 @@ def check_graph(events: event_accumulator.EventAccumulator) -> None:
     product = [n for n in graph.node if n.name.startswith("block2/inner/matmul_")]
     assert len(product) == 3 and list(product[0].input) == ["block1/out", "block2/w"], product  # two in its gradient
     assert nodes["block3/w"].op == "variable" and not nodes["block3/w"].input
+    assert nodes["head/logits"].device == "/cpu:1" and nodes["block3/w"].device == "", nodes["head/logits"]
 
     (tag,) = events.Tags()["run_metadata"]
     assert tag == "step 4", tag
     stats = events.RunMetadata(tag).step_stats
-    (device,) = stats.dev_stats
-    assert device.device == "/job:local/task:0/cpu:0" and len(device.node_stats) > 20
-    for s in device.node_stats:
+    devices = {d.device: d.node_stats for d in stats.dev_stats}
+    assert set(devices) == {"/cpu:0", "/cpu:1"}, devices.keys()
+    assert len(devices["/cpu:0"]) > 20 and len(devices["/cpu:1"]) > 3
+    for s in [s for each in devices.values() for s in each]:
         assert s.node_name in nodes, s.node_name
         assert s.all_end_rel_nanos >= 0 and s.memory[0].total_bytes > 0 and ".hpp:" in s.timeline_label or (
             ".cpp:" in s.timeline_label

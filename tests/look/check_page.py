@@ -67,6 +67,7 @@ def main() -> int:
     text = page.read_text(encoding="utf-8")
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
     assert len(data["nodes"]) >= 300 and len(data["steps"]) == 3, "the sample is smaller than it should be"
+    assert {n.get("device") for n in data["nodes"]} >= {0, 1}, "the sample is on one device only"
     for node in data["nodes"]:
         assert all(0 <= i < len(data["nodes"]) for i in node.get("in", [])), node
     for value in data["plan"]["values"]:

@@ -36,6 +36,7 @@ def main() -> int:
         begin, end = steps[e["args"]["step"]]
         assert begin <= round(e["ts"] * 1000) and round((e["ts"] + e["dur"]) * 1000) <= end, e
     assert instructions > 3 * 20, instructions
+    assert len({process for name, process, _ in names if name == "process_name"}) == 3, "two devices, and whole steps"
     for row, all_of in spans.items():
         assert ("process_name", row[0], 0) in names and ("thread_name", *row) in names, row
         open_ends = []

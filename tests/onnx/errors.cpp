@@ -126,6 +126,12 @@ TEST_CASE("onnx: a refused model names the node and its op") {
     CHECK(refused(m).why() == fg::problem::dtypes_differ);
   }
   {
+    auto m = small_model("Sigmoid");
+    m.graph.inputs[0].code = fg::onnx::code_of(fg::dtype::int32);
+    m.graph.nodes[0].inputs = {"x"};
+    CHECK(refused(m).why() == fg::problem::needs_floating);
+  }
+  {
     auto m = small_model("MatMul");
     m.graph.initializers[0].data.resize(40);
     CHECK(std::string(refused(m).what()).find("expected 48 bytes of data, got 40") != std::string::npos);

@@ -141,12 +141,24 @@ class importer {
     try {
       node_import context(values_, n, model_.opset, read_inner_);
       rule(context);
-      for (int i = before; i < graph_.size(); ++i) check_size(i);
+      for (int i = before; i < graph_.size(); ++i) check_types(i), check_size(i);
     } catch (const not_importable& e) {
       fail(e.why, {name, op, "", e.reason});
     } catch (const graph_error& e) {
       fail(e.why(), {name, op, "", std::string(sentence(e.why()))});
     }
+  }
+  // emit does not ask the rule where shapes agree, and a file may have any element type.
+  void check_types(int id) const {
+    const node& x = graph_.nodes[id];
+    if (!x.op->is(trait::shape_preserving)) return;
+    symbols none;
+    inference f(none);
+    for (int k = 0; k < x.n_inputs; ++k) f.operand({}, graph_.nodes[graph_.inputs(id)[k]].type);
+    f.attributes(graph_.words.data + x.attrs);
+    f.declare({}, x.type);
+    x.op->infer(f);
+    if (f.why() != problem::none) throw not_importable{f.why(), std::string(sentence(f.why()))};
   }
   // What is computed next may multiply these extents.
   void check_size(int id) const {
