@@ -2,10 +2,11 @@
 """Compiles program/ by the compiler's own command line, every warning an error, and runs it.
 
   check_program.py --compiler CXX [--launcher CCACHE] [--include DIR]... [--system DIR]... [--flag FLAG]...
-                   [--needs PACKAGES] [--amalgamate TOOL] [--run COMMAND]
+                   [--header NAME]... [--needs PACKAGES] [--amalgamate TOOL] [--run COMMAND]
 
---needs says what to install where the compiler, or what runs its programs, is missing; the test is skipped then.
---amalgamate makes one file of the library's headers and hides the others. --run is what the program is run by.
+--header is one that must compile, too, though the program does not use it. --needs says what to install where the
+compiler, or what runs its programs, is missing; the test is skipped then. --amalgamate makes one file of the library's
+headers and hides the others. --run is what the program is run by.
 """
 
 import argparse
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--system", action="append", default=[])
     parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--header", action="append", default=[])
     parser.add_argument("--needs", default="")
     parser.add_argument("--amalgamate", default="")
     parser.add_argument("--run", type=shlex.split, default=[])
@@ -67,6 +69,10 @@ def main() -> None:
             # fmt without its library, which is there for one processor and one standard library only.
             flags = [*WARNINGS, "-DFMT_HEADER_ONLY", *searched, "-c", str(source), "-o", objects[-1]]
             run(launcher + command + flags)
+        if arguments.header:
+            source = directory / "headers.cpp"
+            source.write_text("".join(f"#include <{header}>\n" for header in arguments.header))
+            run(command + [*WARNINGS, "-DFMT_HEADER_ONLY", *searched, "-fsyntax-only", str(source)])
         program = str(directory / "program")
         run(command + objects + ["-pthread", "-o", program])
         run(arguments.run + [program])

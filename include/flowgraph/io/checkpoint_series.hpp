@@ -17,6 +17,7 @@
 
 #include "background.hpp"
 #include "checkpoint.hpp"
+#include "real_text.hpp"
 
 namespace flowgraph {
 
@@ -147,7 +148,7 @@ class checkpoint_series {
       if (noted == file.metadata().end()) return true;
       const std::string& text = noted->second;
       double metric = 0;
-      if (std::from_chars(text.data(), text.data() + text.size(), metric).ec == std::errc{}) e.metric = metric;
+      if (detail::read_real(text.data(), text.data() + text.size(), metric).ec == std::errc{}) e.metric = metric;
       return true;
     } catch (const file_error&) {
       return false;

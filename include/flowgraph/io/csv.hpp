@@ -15,6 +15,7 @@
 
 #include "file_bytes.hpp"
 #include "memory.hpp"
+#include "real_text.hpp"
 
 namespace flowgraph {
 
@@ -94,11 +95,16 @@ bool parse_number(std::string_view text, T& to) {
     return to || text == "0" || text == "false" || text == "False";
   } else if constexpr (std::is_arithmetic_v<T>) {
     const char* const last = text.data() + text.size();
-    const auto [end, problem] = std::from_chars(text.data(), last, to);
+    const auto [end, problem] = [&] {
+      if constexpr (std::is_floating_point_v<T>)
+        return read_real(text.data(), last, to);
+      else
+        return std::from_chars(text.data(), last, to);
+    }();
     if constexpr (std::is_floating_point_v<T>) {
       if (problem == std::errc::result_out_of_range) {  // too large, or so small that it is 0
         long double wide = 0;
-        const bool known = std::from_chars(text.data(), last, wide).ec == std::errc{};
+        const bool known = read_real(text.data(), last, wide).ec == std::errc{};
         to = static_cast<T>(wide);
         return end == last && known && wide > -1 && wide < 1;
       }

@@ -108,9 +108,9 @@ inline std::string run_metadata(const step_profile& step, const graph_view& g, s
   protozero::pbf_writer metadata(bytes);
   submessage(metadata, 1, [&](protozero::pbf_writer& stats) {
     for (const auto& [device, instructions] : by_device)
-      submessage(stats, 1, [&, &device = device, &instructions = instructions](protozero::pbf_writer& of_device) {
-        of_device.add_string(1, device.data(), device.size());
-        for (const instruction_profile* x : instructions)
+      submessage(stats, 1, [&, &name = device, &all = instructions](protozero::pbf_writer& of_device) {
+        of_device.add_string(1, name.data(), name.size());
+        for (const instruction_profile* x : all)
           submessage(of_device, 2, [&](protozero::pbf_writer& to) {
             const std::int64_t took = x->end - x->begin;
             to.add_string(1, names[x->id]);
