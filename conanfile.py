@@ -26,7 +26,7 @@ class FlowgraphConan(ConanFile):
         "with_libjpeg": [False, "libjpeg", "libjpeg-turbo"],
     }
     default_options = {"with_onednn": False, "with_zlib": False, "with_libpng": False, "with_libjpeg": False}
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "tests/*", "examples/*", "docs/*", "tools/*"
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "compiled/*", "include/*", "tests/*", "examples/*", "docs/*", "tools/*"
     no_copy_source = True
 
     def set_version(self):

@@ -1,6 +1,6 @@
 # Configures, builds and runs project/ against flowgraph, in a directory of its own.
 #   cmake -DMODE=find_package|add_subdirectory|fetch_content -DWORK=... -DSOURCE=... -DBUILD=... -DCOMPILER=... -DLAUNCHER=...
-#         -DGENERATOR=... -DPREFIX_PATH=... -P run.cmake
+#         -DGENERATOR=... -DPREFIX_PATH=... -DCOMPILED=ON|OFF -DFLAGS=... -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -17,6 +17,7 @@ elseif(MODE STREQUAL "fetch_content")
   execute_process(COMMAND "${CMAKE_COMMAND}" -E tar czf "${archive}" CMakeLists.txt LICENSE cmake include
                   WORKING_DIRECTORY "${SOURCE}" COMMAND_ERROR_IS_FATAL ANY)
   set(SOURCE "")
+  set(COMPILED OFF)
 endif()
 # By file, because a list does not survive a command line.
 file(WRITE "${WORK}/cache.cmake" "set(CMAKE_BUILD_TYPE Debug CACHE STRING \"\")
@@ -25,8 +26,14 @@ set(CMAKE_CXX_COMPILER_LAUNCHER [[${LAUNCHER}]] CACHE STRING \"\")
 set(CMAKE_PREFIX_PATH [[${PREFIX_PATH}]] CACHE STRING \"\")
 set(FLOWGRAPH_SOURCE_DIRECTORY [[${SOURCE}]] CACHE STRING \"\")
 set(FLOWGRAPH_ARCHIVE [[${archive}]] CACHE STRING \"\")
+set(FLOWGRAPH_BUILD_COMPILED ${COMPILED} CACHE BOOL \"\")
+set(CMAKE_CXX_FLAGS_DEBUG [[${FLAGS}]] CACHE STRING \"\")
+set(CMAKE_CXX_EXTENSIONS OFF CACHE BOOL \"\")
 ")
 run("${CMAKE_COMMAND}" -C "${WORK}/cache.cmake" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK}/build" -G
     "${GENERATOR}")
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/consumer")
+if(COMPILED)
+  run("${WORK}/build/consumer_compiled")
+endif()

@@ -1,6 +1,7 @@
 // The table of every kernel of the library, for graphs that are built when the program runs. It takes a compiler most
-// of a minute. With FLOWGRAPH_EXTERN_KERNELS defined, files that run a dynamic_session only refer to it, and one file
-// of the program includes this header and instantiates it:
+// of a minute. With FLOWGRAPH_EXTERN_KERNELS defined, files that run a dynamic_session only refer to it;
+// flowgraph::compiled has it (compiled/choose.cpp), or one file of the program includes this header and instantiates
+// it:
 //   template const flowgraph::detail::kernel_map& flowgraph::detail::builtin_kernels<void>();
 #pragma once
 #include <flowgraph/kernels/cpu/all.hpp>

@@ -13,7 +13,7 @@
 
 #include <flowgraph/dsl/graph.hpp>
 #include <flowgraph/passes/pipeline.hpp>
-#ifndef FLOWGRAPH_EXTERN_KERNELS
+#if !defined(FLOWGRAPH_EXTERN_KERNELS) && !defined(FLOWGRAPH_COMPILED)
 #include "builtin_kernels.hpp"
 #endif
 #include "engine.hpp"

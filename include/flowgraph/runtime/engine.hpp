@@ -22,8 +22,8 @@ namespace flowgraph::detail {
 
 // A plan and the workspaces of its steps.
 struct prepared_step {
-  template <class Resolve>
-  prepared_step(const plan_view& plan, const graph_view& g, const Resolve& resolve) : program(plan, g, resolve) {}
+  prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels);
+  ~prepared_step();
 
   executable program;
   workspace_pool workspaces;
@@ -56,29 +56,17 @@ struct random_position {
 
 class engine {
  public:
-  explicit engine(const session_options& o)
-      : options_(o),
-        provider_(choose_provider(o.kernels)),
-        resources_(o.resources),
-        seed_(o.seed),
-        recorder_(o.profile) {
-    if (o.threads < 1)
-      throw argument_error(problem::session_threads,
-                           fmt::format("session: threads must be at least 1, got {}", o.threads));
-    if (o.pool != nullptr) options_.threads = std::min(o.threads, o.pool->NumThreads() + 1);
-  }
+  // provider: of kernels beside the library's own; null: none. Chosen by who makes the session, who may have been built
+  // with another one than the library's archive.
+  explicit engine(const session_options& o) : engine(o, choose_provider(o.kernels)) {}
+  engine(const session_options& o, const kernel_provider* provider);
+  ~engine();
 
   const session_options& options() const { return options_; }
 
   // What the graph declares and the session has not: a graph may grow between steps.
-  void add_state(const graph_view& g) {
-    variables_.add_new(g, seed_);
-    resources_.add_new(g, seed_);
-  }
-  void initialize(const graph_view& g, std::uint64_t seed) {
-    write_all(random_position{seed, 0},
-              [&](std::span<const variable_access> all) { variable_store::begin_again(g, all, seed); });
-  }
+  void add_state(const graph_view& g);
+  void initialize(const graph_view& g, std::uint64_t seed);
 
   // Runs a step, and gives what collect(workspace) makes of its values before anybody can change them. feeds: in the
   // plan's order.
@@ -105,23 +93,10 @@ class engine {
     return result;
   }
   // When no step is begun any more: those that wait end, and all are over when this returns.
-  void end_async() { crew_.reset(); }
+  void end_async();
 
   // How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
-  std::string plan_text(prepared_step& s, const graph_view& g, const borrowed* const* feeds) {
-    const workspace_lease w(s.workspaces, take_workspace(s));
-    w->bind(g, feeds);
-    const plan_view& p = s.program.plan();
-    std::string text;
-    for (int i = 0; i < p.instructions.size(); ++i) {
-      const instruction& x = p.instructions[i];
-      text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
-      for (int k = 0; k < x.n_outputs; ++k)
-        text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
-      text += fmt::format(" by {}\n", provider_of(*w, i, provider_));
-    }
-    return text;
-  }
+  std::string plan_text(prepared_step& s, const graph_view& g, const borrowed* const* feeds);
 
   // The values of a step that is done. Those that are variables are locked while they are read, unless the step holds
   // them.
@@ -151,38 +126,14 @@ class engine {
   class flight {
    public:
     // Throws feed_error. The graph's view, the feeds and the limits outlive it.
-    flight(engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
-        : engine_(e),
-          graph_(g),
-          plan_(s.program.plan()),
-          workspace_(s.workspaces, e.take_workspace(s)),
-          room_(e.options_.updates == update_policy::overlapping ? &e.variables_.room : nullptr),
-          hold_(e.variables_.room, e.options_.updates == update_policy::consistent ? workspace_->used() : nothing_held,
-                std::defer_lock) {
-      workspace_->bind(g, feeds);
-      if (l != nullptr) within_.emplace(*l);
-      if (e.recorder_.wanted()) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
-      run_.emplace(
-          s.program, g, *workspace_,
-          step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_, e.options_.check_numerics});
-    }
+    flight(engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l);
+    ~flight();
 
     bool may_wait() const { return workspace_->next_attempt(0) < plan_.instructions.size(); }
     // False: it has to wait for another step, which calls w->wake(); then it is called again.
-    bool go_on(waiter* w) {
-      if (!started_) start();
-      const bool done = run_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
-      if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, engine_.provider_, times_, begin_);
-      return done;
-    }
+    bool go_on(waiter* w);
     // On the calling thread, whose waiter it has.
-    void wait_here() {
-      try {
-        thread_waiter::mine().wait_for(run_->awaited(), within());
-      } catch (...) {
-        run_->interrupt(std::current_exception());
-      }
-    }
+    void wait_here();
     step_run& step() { return *run_; }
     const step_limits* within() const { return within_ ? &*within_ : nullptr; }
     values_of values() const { return {*workspace_, room_}; }
@@ -190,12 +141,7 @@ class engine {
    private:
     static constexpr std::span<const variable_access> nothing_held{};
 
-    void start() {
-      hold_.take(within());
-      engine_.set_context(*workspace_, within());
-      started_ = true;
-      if (!times_.empty()) begin_ = timing::clock::now();
-    }
+    void start();
 
     engine& engine_;
     const graph_view& graph_;
@@ -247,13 +193,10 @@ class engine {
   }
 
   // The last steps, oldest first.
-  std::vector<step_profile> profile() const { return recorder_.last(); }
+  std::vector<step_profile> profile() const;
 
  private:
-  workspace& take_workspace(prepared_step& s) {
-    return s.workspaces.take(
-        [&] { return std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_); });
-  }
+  workspace& take_workspace(prepared_step& s);
 
   template <class F>
   auto use(const variable_access& a, const F& f) {
@@ -261,42 +204,12 @@ class engine {
     return f(*a.variable);
   }
 
-  void set_context(workspace& w, const step_limits* within) {
-    w.set_context({seed_.load(std::memory_order_relaxed), steps_.fetch_add(1, std::memory_order_relaxed),
-                   w.how() == walk::alone ? nullptr : &helpers(), within});
-  }
+  void set_context(workspace& w, const step_limits* within);
 
   // Where callers have no thread to lend, as many as a step may have are made.
-  async_crew& crew() {
-    std::call_once(crew_made_, [this] {
-      if (options_.schedule) {
-        crew_ = std::make_unique<async_crew>(options_.schedule, options_.threads);
-        return;
-      }
-      Eigen::ThreadPoolInterface* pool = options_.pool;
-      if (pool == nullptr) {
-        async_pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads);
-        pool = async_pool_.get();
-      }
-      crew_ = std::make_unique<async_crew>([pool](std::function<void()> task) { pool->Schedule(std::move(task)); },
-                                           std::min(options_.threads, pool->NumThreads()));
-    });
-    return *crew_;
-  }
+  async_crew& crew();
 
-  workers& helpers() {
-    std::call_once(helpers_made_, [this] {
-      if (options_.schedule) {
-        helpers_ = std::make_unique<pool_workers>(options_.schedule, options_.threads);
-      } else if (options_.pool != nullptr) {
-        helpers_ = std::make_unique<pool_workers>(*options_.pool, options_.threads);
-      } else {
-        pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads - 1);
-        helpers_ = std::make_unique<pool_workers>(*pool_, options_.threads);
-      }
-    });
-    return *helpers_;
-  }
+  workers& helpers();
 
   session_options options_;
   const kernel_provider* provider_;  // null: the library's own kernels alone
@@ -314,19 +227,11 @@ class engine {
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.
-inline void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
-  bool fits = b.type == v.type && b.count == v.size;
-  if (!b.flat) {
-    fits = fits && b.rank == static_cast<int>(v.dims.size());
-    for (int i = 0; fits && i < b.rank; ++i) fits = b.dims[i] == v.dims[static_cast<std::size_t>(i)];
-  }
-  if (!fits) {
-    const std::string given =
-        b.flat ? fmt::format("{} {} values", b.count, name_of(b.type)) : type_text(b.type, b.rank, b.dims);
-    throw feed_error(b.type == v.type ? problem::feed_extents : problem::feed_dtype,
-                     fmt::format("set {}: expected {}, got {}", label_of(g, v.node), type_text(g, v.node), given));
-  }
-  if (v.size > 0) std::memcpy(v.data.get(), b.data, v.bytes());
-}
+void assign_variable(const graph_view& g, variable_state& v, const borrowed& b);
 
 }  // namespace flowgraph::detail
+
+// In flowgraph::compiled where the program takes its kernels from there.
+#ifndef FLOWGRAPH_COMPILED
+#include "engine_code.hpp"
+#endif

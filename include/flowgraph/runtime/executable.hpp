@@ -50,15 +50,22 @@ struct code {
   const region_kernel* region = nullptr;
 };
 
+// Who knows the kernels of a plan.
+struct kernel_source {
+  bound_kernel (*find)(const kernel_use&) = nullptr;
+  region_function (*region)(int instruction) = nullptr;  // a compiled region, or null; null: there are none
+
+  constexpr kernel_source(bound_kernel (*f)(const kernel_use&), region_function (*r)(int) = nullptr)
+      : find(f),
+        region(r) {}
+};
+
 class executable {
  public:
-  // resolve(kernel_use) gives a bound_kernel; resolve.region(instruction), where it exists, a compiled region or null.
   // The plan and the graph's ops outlive this.
-  template <class Resolve>
-  executable(const plan_view& plan, const graph_view& g, const Resolve& resolve) : plan_(plan),
-                                                                                   flows_(plan) {
+  executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels) : plan_(plan), flows_(plan) {
     for (int i = 0; i < plan.instructions.size(); ++i) {
-      code_.push_back(make_code(i, g, resolve));
+      code_.push_back(make_code(i, g, kernels));
     }
     for (const constant_use& c : plan.constants) {
       std::int64_t& element = constants_.emplace_back();
@@ -88,10 +95,9 @@ class executable {
   const std::vector<std::string_view>& names() const { return names_; }
 
  private:
-  template <class Resolve>
-  static bound_kernel find(const Resolve& resolve, const kernel_use& use, const op_def& op, const graph_view& g,
+  static bound_kernel find(const kernel_source& kernels, const kernel_use& use, const op_def& op, const graph_view& g,
                            int node, bool in_program = false) {
-    const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : resolve(use);
+    const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : kernels.find(use);
     if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
     if (op.is(trait::view)) return &copy_kernel;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
@@ -99,20 +105,19 @@ class executable {
                                                      line_text(g, node), op.name, name_of(type)));
   }
 
-  template <class Resolve>
-  code make_code(int i, const graph_view& g, const Resolve& resolve) {
+  code make_code(int i, const graph_view& g, const kernel_source& kernels) {
     const instruction& x = plan_.instructions[i];
     if (x.program != 0) {
-      const region_kernel* region = compiled_region_of(i, resolve);
-      if (region == nullptr) region = add_program(x, g, resolve);
+      const region_kernel* region = compiled_region_of(i, kernels);
+      if (region == nullptr) region = add_program(x, g, kernels);
       if (plan_.programs[x.program].role == program_role::all) return {&run_region, region};
-      return {find(resolve, use_of(plan_, x), *x.op, g, x.node).kernel, region};
+      return {find(kernels, use_of(plan_, x), *x.op, g, x.node).kernel, region};
     }
     if (x.op->is(trait::waits)) return {};  // a resource does it
     if (carries(x))                         // between devices that share their memory
       return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, nullptr};
-    if (const region_kernel* region = compiled_region_of(i, resolve)) return {&run_region, region};
-    const bound_kernel k = find(resolve, use_of(plan_, x), *x.op, g, x.node);
+    if (const region_kernel* region = compiled_region_of(i, kernels)) return {&run_region, region};
+    const bound_kernel k = find(kernels, use_of(plan_, x), *x.op, g, x.node);
     if (k.is == bound_kernel::kind::kernel) return {k.kernel, nullptr};
     tile_program p;  // of one step
     p.n_steps = 1;
@@ -122,20 +127,16 @@ class executable {
     return {&run_region, add(p, x)};
   }
 
-  template <class Resolve>
-  const region_kernel* compiled_region_of(int i, const Resolve& resolve) {
-    if constexpr (requires { resolve.region(i); })
-      if (const region_function f = resolve.region(i))
-        return keep(std::make_unique<region_code>(f), plan_.instructions[i]);
-    return nullptr;
+  const region_kernel* compiled_region_of(int i, const kernel_source& kernels) {
+    const region_function f = kernels.region == nullptr ? nullptr : kernels.region(i);
+    return f == nullptr ? nullptr : keep(std::make_unique<region_code>(f), plan_.instructions[i]);
   }
 
-  template <class Resolve>
-  const region_kernel* add_program(const instruction& x, const graph_view& g, const Resolve& resolve) {
+  const region_kernel* add_program(const instruction& x, const graph_view& g, const kernel_source& kernels) {
     tile_program p;
     for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) {
       tile_program::step& to = p.code[p.n_steps++];
-      to.run = find(resolve, use_of(plan_, x, s), *s.op, g, x.node, true).tile;
+      to.run = find(kernels, use_of(plan_, x, s), *s.op, g, x.node, true).tile;
       to.n_in = s.n_inputs;
       for (int i = 0; i < s.n_inputs; ++i) to.in[i] = plan_.registers[s.inputs + i];
     }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 #include <flowgraph/kernels/cpu/binding.hpp>
@@ -14,10 +15,23 @@ namespace detail {
 
 using kernel_map = std::unordered_map<std::uint64_t, kernel_record>;
 
+#ifdef FLOWGRAPH_COMPILED
+inline constexpr bool kernels_are_compiled = true;
+#else
+inline constexpr bool kernels_are_compiled = false;
+#endif
+
 // The library's own, defined in builtin_kernels.hpp. A template, so that only who runs a dynamic_session instantiates
 // every kernel; a program of many files may do that in one of them, see there.
 template <class Tag = void>
 const kernel_map& builtin_kernels();
+
+template <class Tag = void>
+bound_kernel find_builtin(const kernel_use& use) {
+  const kernel_map& own = builtin_kernels<Tag>();
+  const auto found = own.find(use.op);
+  return found == own.end() ? bound_kernel{} : found->second.find(use);
+}
 
 struct user_kernels {
   std::mutex mutex;
@@ -31,8 +45,7 @@ struct user_kernels {
 
 template <class Tag = void>
 bound_kernel find_kernel(const kernel_use& use) {
-  const kernel_map& own = builtin_kernels<Tag>();
-  if (const auto found = own.find(use.op); found != own.end()) return found->second.find(use);
+  if (const bound_kernel own = find_builtin<Tag>(use)) return own;
   user_kernels& users = user_kernels::instance();
   const std::lock_guard lock(users.mutex);
   const auto found = users.map.find(use.op);
@@ -40,6 +53,12 @@ bound_kernel find_kernel(const kernel_use& use) {
 }
 
 }  // namespace detail
+
+#ifdef FLOWGRAPH_COMPILED
+// What the kernels of flowgraph::compiled that this program runs were compiled for: "x86-64", "x86-64-v3", "x86-64-v4";
+// "as-compiled" where there is only one set of them.
+std::string_view instruction_set();
+#endif
 
 template <class Op>
 struct register_kernel {

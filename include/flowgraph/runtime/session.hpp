@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/kernels/cpu/all.hpp>
 #include "engine.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
+#include "static_kernels.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -311,7 +311,7 @@ class session {
             reinterpret_cast<std::uintptr_t>(key) / 64, [key](const step& s) { return s.plan == key; },
             [key] {
               return std::unique_ptr<step>(
-                  new step{key, {Plan::plan.view(), Model.view(), detail::static_kernels<Plan>{}}});
+                  new step{key, {Plan::plan.view(), Model.view(), detail::static_kernels<Plan>::source()}});
             })
         .prepared;
   }

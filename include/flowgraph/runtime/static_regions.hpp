@@ -8,6 +8,7 @@
 #include <flowgraph/core/hash_map.hpp>
 #include <flowgraph/kernels/cpu/compiled_region.hpp>
 #include <flowgraph/plan/plan.hpp>
+#include "kernel_table.hpp"
 
 namespace flowgraph::detail {
 
@@ -197,8 +198,9 @@ struct static_regions {
     int count = 0;
   };
   static constexpr table all = [] {
-    const region_list list = collect_regions(Plan::plan.view());
     table t;
+    if (kernels_are_compiled) return t;  // the library's tiles are for the processor; this code would be for any
+    const region_list list = collect_regions(Plan::plan.view());
     for (int i = 0; i < instructions; ++i) t.of[i] = list.of[i];
     for (int i = 0; i < list.first.count; ++i) t.first[i] = list.first[i];
     t.count = list.first.count;

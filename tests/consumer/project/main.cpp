@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <flowgraph.hpp>
 #include <flowgraph/data.hpp>
+#include <string>
 
 #include "model.hpp"
 
@@ -11,5 +12,8 @@ int main() {
     const auto y = s.run<"y">(flowgraph::feed<"x">(rows));  // w starts as zeros
     if (y.size() != 3 || y.data()[0] != 1.0f || parameters_of_line() != 2) return 1;
   }
+#ifdef FLOWGRAPH_COMPILED
+  std::printf("kernels for %s\n", std::string(flowgraph::instruction_set()).c_str());
+#endif
   std::puts("flowgraph works here");
 }

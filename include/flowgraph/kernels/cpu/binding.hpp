@@ -83,16 +83,37 @@ constexpr bool contains(type_list<List...>) {
 }
 
 template <class Op, class T>
+constexpr bool computes_type() {
+  if constexpr (has_function<Op>)
+    return ask_operand_types<Op>(dtype_of<T>) != operand_types::refused;
+  else if constexpr (has_typed_kernel<Op>)
+    return contains<T>(typename cpu_kernel<Op>::types{}) || (is_16_bit_float<T> && computes_in_float<Op>);
+  else
+    return false;
+}
+
+template <class Op, class T>
 constexpr bound_kernel bind_type() {
-  if constexpr (has_function<Op>) {
-    if constexpr (ask_operand_types<Op>(dtype_of<T>) != operand_types::refused) return &elementwise_tile<Op, T>;
-  } else if constexpr (has_typed_kernel<Op>) {
-    if constexpr (contains<T>(typename cpu_kernel<Op>::types{}))
-      return &cpu_kernel<Op>::template run<T>;
-    else if constexpr (is_16_bit_float<T> && computes_in_float<Op>)
-      return &run_in_float<Op, T>;
-  }
-  return {};
+  if constexpr (!computes_type<Op, T>())
+    return {};
+  else if constexpr (has_function<Op>)
+    return &elementwise_tile<Op, T>;
+  else if constexpr (contains<T>(typename cpu_kernel<Op>::types{}))
+    return &cpu_kernel<Op>::template run<T>;
+  else
+    return &run_in_float<Op, T>;
+}
+
+// Whether bind_use finds a kernel. Instantiates none.
+template <kernel_use Use>
+constexpr bool has_kernel() {
+  using op = op_by_id<Use.op>;
+  if constexpr (std::is_same_v<op, ops::cast> || has_plain_kernel<op>)
+    return true;
+  else if constexpr (has_function<op> || has_typed_kernel<op>)
+    return computes_type<op, type_of<deciding_type<op>(Use)>>();
+  else
+    return is_view(op::traits);
 }
 
 // Only the kernel of this one use is instantiated.
