@@ -1,8 +1,10 @@
 // A directory of checkpoints: what stays, what is found, what goes wrong in the background, and a process that is
 // killed while it saves.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -124,6 +126,38 @@ TEST_CASE("checkpoint_series: what is saved in the background is the moment of t
   // An object that ends has written everything.
   { fg::checkpoint_series(scratch / "run", {.keep_last = 0}).save_async(s, 12); }
   CHECK(series.latest()->step == 12);
+}
+
+TEST_CASE("checkpoint_series: steps run while a file is being written") {
+  const fg::testing::scratch_directory scratch;
+  fg::session<counter> s({.threads = 1}), t({.threads = 1});
+  fg::checkpoint_series series(scratch / "run", {.keep_last = 0});
+  // Where the file will be written stands a pipe: whoever opens it waits for a reader, as if for a slow disk.
+  const std::string before = fg::detail::temporary_path(scratch / "run/checkpoint-000000000001.safetensors").string();
+  const std::size_t end = before.size() - fg::detail::temporary_suffix.size(), dot = before.rfind('.', end - 1);
+  const unsigned long number = std::stoul(before.substr(dot + 1, end - dot - 1)) + 1;
+  const std::string pipe = before.substr(0, dot + 1) + std::to_string(number) + before.substr(end);
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+
+  std::atomic<bool> went_on{false};
+  bool in_time = false;
+  std::string written;
+  std::thread reader([&] {
+    for (int i = 0; i < 2000 && !went_on; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    in_time = went_on;
+    written = fg::testing::file_content(pipe);
+  });
+  s.run<"step">();
+  series.save_async(s, 1);
+  s.run<"step">();
+  went_on = true;
+  series.wait();
+  reader.join();
+  CHECK(in_time);
+  CHECK(s.get<"n">() == 2);
+  fg::testing::put_content(scratch / "copy", written);
+  fg::restore(t, scratch / "copy");
+  CHECK(t.get<"n">() == 1);
 }
 
 namespace {

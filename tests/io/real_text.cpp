@@ -12,12 +12,43 @@
 
 #ifdef __cpp_lib_to_chars
 TEST_CASE_TEMPLATE("numbers by a stream are those of from_chars", T, float, double) {
-  for (const std::string_view text :
-       {"0",         "-0",       "1.5",      "-2.25e-3", "3E+8",   ".5",     "5.",        "-.5",       "0.1",
-        "1e",        "1e+",      "1.5x",     "0x10",     "1,5",    "12 3",   "3.4028235e38", "1.1754944e-38",
-        "16777217",  "123456789012345678901234567890",   "inf",    "-inf",   "Infinity",  "INFINITE",  "-NaN",
-        "nano",      "",         "-",        ".",        "-.",     "e5",     "+1",        " 1",        "--1",
-        "1e99999",   "-1e99999", "in",       "na"}) {
+  for (const std::string_view text : {"0",
+                                      "-0",
+                                      "1.5",
+                                      "-2.25e-3",
+                                      "3E+8",
+                                      ".5",
+                                      "5.",
+                                      "-.5",
+                                      "0.1",
+                                      "1e",
+                                      "1e+",
+                                      "1.5x",
+                                      "0x10",
+                                      "1,5",
+                                      "12 3",
+                                      "3.4028235e38",
+                                      "1.1754944e-38",
+                                      "16777217",
+                                      "123456789012345678901234567890",
+                                      "inf",
+                                      "-inf",
+                                      "Infinity",
+                                      "INFINITE",
+                                      "-NaN",
+                                      "nano",
+                                      "",
+                                      "-",
+                                      ".",
+                                      "-.",
+                                      "e5",
+                                      "+1",
+                                      " 1",
+                                      "--1",
+                                      "1e99999",
+                                      "-1e99999",
+                                      "in",
+                                      "na"}) {
     CAPTURE(text);
     T expected = 42, got = 42;
     const char* const last = text.data() + text.size();

@@ -73,5 +73,6 @@ TEST_CASE("what stands in a loop is in the scope of the loop; its steps are show
     CHECK(i.begin >= 0);
     CHECK(i.begin <= i.end);
   }
-  CHECK_THROWS_AS(fg::write_html("/no/such/directory/page.html", model), fg::file_error);
+  CHECK_THROWS_WITH_AS(fg::write_html("/no/such/directory/page.html", model),
+                       "/no/such/directory/page.html: can't be written: No such file or directory", fg::file_error);
 }

@@ -27,8 +27,9 @@ inline constexpr std::string_view temporary_suffix = ".tmp";
 
 class open_file {
  public:
-  open_file(std::filesystem::path path, int flags) : path_(std::move(path)) {
-    do descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+  // name: what errors call it.
+  open_file(const std::filesystem::path& path, int flags, std::filesystem::path name) : name_(std::move(name)) {
+    do descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     while (descriptor_ < 0 && errno == EINTR);
   }
   open_file(const open_file&) = delete;
@@ -61,11 +62,11 @@ class open_file {
   }
   [[noreturn]] void fail(std::string_view what) const {
     const std::string reason = std::generic_category().message(errno);
-    throw file_error(problem::file_access, path_.string(), {}, {"can't be ", what, ": ", reason});
+    throw file_error(problem::file_access, name_.string(), {}, {"can't be ", what, ": ", reason});
   }
 
  private:
-  std::filesystem::path path_;
+  std::filesystem::path name_;
   int descriptor_ = -1;
 };
 
@@ -81,7 +82,7 @@ inline std::filesystem::path temporary_path(const std::filesystem::path& path) {
 // fails.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   const std::filesystem::path temporary = temporary_path(path);
-  open_file file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  open_file file(temporary, O_WRONLY | O_CREAT | O_TRUNC, path);
   if (!file.is_open()) file.fail("created");
   try {
     for (const std::span<const std::byte> part : parts) file.write(part);
@@ -92,7 +93,8 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
     ::unlink(temporary.c_str());
     throw;
   }
-  open_file directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  open_file directory(parent, O_RDONLY | O_DIRECTORY, parent);
   if (!directory.is_open()) directory.fail("opened");
   directory.sync();
 }
