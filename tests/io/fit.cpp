@@ -233,6 +233,16 @@ TEST_CASE("fit: what makes no sense is refused before anything runs") {
   CHECK(fg::fit(s, nothing, {.epochs = 3, .progress = fg::progress::silent}).epochs.size() == 3);
 }
 
+TEST_CASE("fit: without a row there is nothing to learn from") {
+  fg::session<counter> s({.threads = 1});
+  const auto one = [](int) { return 1.0; };
+  const auto some = fg::each(std::vector<int>{0}, one, {"one"}), none = fg::each(std::vector<int>{}, one, {"one"});
+  const fg::fit_options quiet{.progress = fg::progress::silent};
+  const char* const text = "fit: expected at least 1 row an epoch, got 0";
+  CHECK_THROWS_WITH_AS(fg::fit(s, none, quiet), text, fg::argument_error);
+  CHECK_THROWS_WITH_AS(fg::fit(s, some, none, quiet), text, fg::argument_error);
+}
+
 TEST_CASE("fit: a bar on a terminal, lines elsewhere, nothing where nothing is wanted") {
   const auto show = [](fg::progress how) {
     const captured out;

@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include <flowgraph/core/error.hpp>
 #include <flowgraph/core/is_tuple.hpp>
 #include <flowgraph/runtime/feed.hpp>
 #include <flowgraph/runtime/session_access.hpp>
@@ -149,7 +150,7 @@ class each_batch {
   }
 
   // Once over all batches of this epoch. Gives the mean of each value over all rows, then what `last` gives.
-  // after(rows, values so far) is called after each batch.
+  // after(rows, values so far) is called after each batch. Throws argument_error where there are no rows.
   template <class Session, class After>
   std::vector<fit_value> run(Session& s, std::uint64_t epoch, const After& after) const {
     first_(s);
@@ -180,6 +181,8 @@ class each_batch {
       all(data_.epoch(epoch));
     else
       all(data_);
+    // A file without rows, or batch(n, last_batch::drop) of fewer.
+    if (rows == 0) throw argument_error(problem::fit_argument, "fit: expected at least 1 row an epoch, got 0");
     std::vector<fit_value> values = means();
     const std::vector<std::string> names = last_.names(s);
     const std::vector<double> numbers = last_(s);
