@@ -1,4 +1,5 @@
-// Input pipelines: datasets from memory and files, and what can be done with them. Arrays to NumPy. docs/data.md.
+// Input pipelines: datasets from memory and files, and what can be done with them. Arrays to NumPy, and as
+// pictures. docs/data.md.
 #pragma once
 #include <flowgraph/io/csv.hpp>
 #include <flowgraph/io/dataset.hpp>
@@ -9,3 +10,4 @@
 #include <flowgraph/io/npy.hpp>
 #include <flowgraph/io/npz.hpp>
 #include <flowgraph/io/save_numpy.hpp>
+#include <flowgraph/io/save_png.hpp>

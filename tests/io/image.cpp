@@ -1,7 +1,8 @@
-// PNG and JPEG files that Pillow wrote, against the pixels it reads from them.
+// PNG and JPEG files that Pillow wrote, against the pixels it reads from them; PNG files that are written here.
 #include <flowgraph/io/image.hpp>
 #include <flowgraph/io/memory.hpp>
 #include <flowgraph/io/npz.hpp>
+#include <flowgraph/io/save_png.hpp>
 
 #include <doctest/doctest.h>
 
@@ -9,6 +10,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,7 +110,46 @@ TEST_CASE("image files are a dataset of their names, decoded on threads and batc
     CHECK(fg::ndarray<std::uint8_t, 5, 6, 3>(batch[1]) == fg::read_image<5, 6, 3>(golden_path("rgba.png")));
   }
 }
+
+TEST_CASE("what save_png writes is what read_image reads") {
+  const fg::testing::scratch_directory directory;
+  const auto file = directory / "a.png";
+  for (const char* name : {"rgba.png", "gray_alpha.png"}) {
+    const auto image = fg::read_image<height, width, 4>(golden_path(name));
+    fg::save_png(file, image);
+    CHECK(fg::read_image<height, width, 4>(file) == image);
+  }
+  const auto gray = fg::read_image<height, width, 1>(golden_path("gray.png"));
+  fg::save_png(file, gray);
+  CHECK(fg::read_image<height, width, 1>(file) == gray);
+
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  fg::save_png(file, fg::ndarray<double, 2, 4>{{0, 0.2, 0.999, 1}, {-1, 7, nan, 0.5}});  // 0 to 1
+  CHECK(fg::read_image<2, 4, 1>(file) == fg::ndarray<std::uint8_t, 2, 4, 1>({2, 4, 1}, [](std::uint8_t* to) {
+          for (const int x : {0, 51, 255, 255, 0, 255, 0, 128}) *to++ = static_cast<std::uint8_t>(x);
+        }));
+  fg::save_png(file, fg::ndarray<bool, 1, 2>{{false, true}});
+  CHECK(fg::read_image<1, 2, 1>(file)(0, 1, 0) == 255);
+}
+
+TEST_CASE("what is no picture, and where none can be written") {
+  const fg::testing::scratch_directory directory;
+  const fg::ndarray<float, height, width> empty;
+  CHECK(file_problem([&] { fg::save_png(directory / "a.png", empty); }) ==
+        ": expected an image of 1 to 268435456 pixels, got 0 x 0");
+  const fg::ndarray<float, 2, 2, height> deep(height(5));
+  CHECK_THROWS_WITH_AS(fg::save_png("a.png", deep), "a.png: expected 1 to 4 channels, got 5", fg::argument_error);
+  const fg::ndarray<float, 2, 2> picture;
+  CHECK(file_problem([&] { fg::save_png(directory / "none" / "a.png", picture); }) != "no file_error");
+  CHECK(std::filesystem::is_empty(directory.path()));
+}
 #else
+TEST_CASE("without libpng no picture is written") {
+  const fg::ndarray<float, 2, 2> picture;
+  CHECK(file_problem([&] { fg::save_png("a.png", picture); }) ==
+        ": the program was built without libpng; link flowgraph::data or flowgraph::summary where CMake finds it");
+}
+
 TEST_CASE("without libpng a PNG file is refused") {
   CHECK(file_problem([] { fg::read_image<height, width, 3>(golden_path("rgb.png")); }) ==
         ": the program was built without libpng; link flowgraph::data where CMake finds it");

@@ -31,8 +31,9 @@ inline std::string encode_png(std::string_view name, const pixels& p) {
   return bytes;
 #else
   (void)p;
-  throw file_error(problem::file_unsupported, name, {},
-                   {"the program was built without libpng; link flowgraph::summary where CMake finds it"});
+  throw file_error(
+      problem::file_unsupported, name, {},
+      {"the program was built without libpng; link flowgraph::data or flowgraph::summary where CMake finds it"});
 #endif
 }
 

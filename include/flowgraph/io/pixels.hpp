@@ -1,5 +1,6 @@
-// Pixels as a decoder gives them, and in as many channels as were asked for.
+// Pixels as a decoder gives them, in as many channels as were asked for, and of numbers.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,12 @@ inline void check_pixels(std::string_view file, std::size_t width, std::size_t h
     throw file_error(problem::file_malformed, file, {},
                      {"expected an image of 1 to ", std::to_string(most_pixels), " pixels, got ", std::to_string(width),
                       " x ", std::to_string(height)});
+}
+
+// Bytes as they are; other numbers from 0 to 1, what lies outside is cut off. NaN is 0.
+inline std::uint8_t pixel_byte(double x, bool is_byte) {
+  const double scaled = is_byte ? x : std::round(255 * x);
+  return scaled >= 255 ? 255 : scaled > 0 ? static_cast<std::uint8_t>(scaled) : 0;
 }
 
 // One pixel of `from` channels as one of `to`: colours become gray by the weights of ITU-R BT.601, alpha is dropped or

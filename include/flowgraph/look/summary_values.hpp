@@ -10,6 +10,7 @@
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/io/encode_png.hpp>
+#include <flowgraph/io/pixels.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/runtime/borrow.hpp>
 #include <flowgraph/runtime/text.hpp>
@@ -61,8 +62,7 @@ struct encoded_images {
   std::vector<std::string> files;
 };
 
-// [height, width], [height, width, channels] or [images, height, width, channels]. Bytes as they are; other numbers
-// from 0 to 1, what lies outside is cut off.
+// [height, width], [height, width, channels] or [images, height, width, channels], numbers as pixel_byte takes them.
 inline encoded_images encode_images(std::string_view tag, const borrowed& b) {
   const int channel_axis = b.rank < 3 ? -1 : b.rank - 1, first = b.rank == 4 ? 1 : 0;
   const std::int64_t channels = channel_axis < 0 ? 1 : b.dims[channel_axis];
@@ -73,10 +73,7 @@ inline encoded_images encode_images(std::string_view tag, const borrowed& b) {
                                      tag, type_text(b.type, b.rank, b.dims)));
   std::vector<std::uint8_t> bytes;
   bytes.reserve(static_cast<std::size_t>(b.count));
-  for_each_number(b, [&](double x) {
-    const double scaled = b.type == dtype::uint8 ? x : std::round(255 * x);
-    bytes.push_back(scaled >= 255 ? 255 : scaled > 0 ? static_cast<std::uint8_t>(scaled) : 0);  // NaN: 0
-  });
+  for_each_number(b, [&](double x) { bytes.push_back(pixel_byte(x, b.type == dtype::uint8)); });
   encoded_images out{static_cast<std::size_t>(b.dims[first + 1]), static_cast<std::size_t>(b.dims[first]), {}};
   const std::size_t size = out.height * out.width * static_cast<std::size_t>(channels);
   const std::int64_t images = first == 1 ? b.dims[0] : 1;
