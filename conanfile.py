@@ -16,22 +16,41 @@ class FlowgraphConan(ConanFile):
     description = "Typed dataflow graphs that the compiler builds, checks, differentiates and plans"
     license = "Apache-2.0"
     topics = ("dataflow", "machine-learning", "automatic-differentiation", "constexpr", "header-only")
-    package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
     options = {
+        "compiled": [True, False],  # flowgraph::compiled, a static library of the kernels
         "with_onednn": [True, False],
         # Of packed and image files: without one, reading such a file is an error that says so.
         "with_zlib": [True, False],
         "with_libpng": [True, False],
         "with_libjpeg": [False, "libjpeg", "libjpeg-turbo"],
     }
-    default_options = {"with_onednn": False, "with_zlib": False, "with_libpng": False, "with_libjpeg": False}
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "compiled/*", "include/*", "tests/*", "examples/*", "docs/*", "tools/*"
+    default_options = {
+        "compiled": False,
+        "with_onednn": False,
+        "with_zlib": False,
+        "with_libpng": False,
+        "with_libjpeg": False,
+    }
+    exports_sources = (
+        "CMakeLists.txt",
+        "LICENSE",
+        "cmake/*",
+        "compiled/*",
+        "include/*",
+        "tests/*",
+        "examples/*",
+        "docs/*",
+        "tools/*",
+    )
     no_copy_source = True
 
     def set_version(self):
         project = load(self, os.path.join(self.recipe_folder, "CMakeLists.txt"))
         self.version = re.search(r"project\(\s*flowgraph\s+VERSION (\S+)", project)[1]
+
+    def configure(self):
+        self.package_type = "static-library" if self.options.compiled else "header-library"
 
     def layout(self):
         cmake_layout(self)
@@ -87,6 +106,7 @@ class FlowgraphConan(ConanFile):
         toolchain.user_presets_path = False
         toolchain.cache_variables["FLOWGRAPH_BUILD_TESTS"] = not self._skips_tests
         toolchain.cache_variables["FLOWGRAPH_BUILD_EXAMPLES"] = False
+        toolchain.cache_variables["FLOWGRAPH_BUILD_COMPILED"] = bool(self.options.compiled)
         # Not whichever libraries the system has.
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_ZLIB"] = not self.options.with_zlib
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_PNG"] = not self.options.with_libpng
@@ -95,10 +115,14 @@ class FlowgraphConan(ConanFile):
         toolchain.generate()
 
     def build(self):
-        if self._skips_tests:
+        if self._skips_tests and not self.options.compiled:
             return
         cmake = CMake(self)
         cmake.configure()
+        if self.options.compiled:
+            cmake.build(target="flowgraph_compiled")
+        if self._skips_tests:
+            return
         cmake.build(target="test_programs")
         if can_run(self):
             # What was built; the other tests are about the repository, and run the compiler themselves.
@@ -108,9 +132,16 @@ class FlowgraphConan(ConanFile):
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+        if self.options.compiled:
+            for archive in ("libflowgraph.a", "flowgraph.lib"):
+                copy(self, archive, self.build_folder, os.path.join(self.package_folder, "lib"), keep_path=False)
 
     def package_id(self):
-        self.info.clear()
+        if self.info.options.compiled:
+            for option in ("with_zlib", "with_libpng", "with_libjpeg"):  # the headers' alone
+                self.info.options.rm_safe(option)
+        else:
+            self.info.clear()
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "flowgraph")
@@ -126,6 +157,11 @@ class FlowgraphConan(ConanFile):
 
         component("define")
         everything = component("flowgraph", "define", "eigen::eigen", "fmt::fmt")
+        if self.options.compiled:
+            compiled = component("compiled", "flowgraph")
+            compiled.libs = ["flowgraph"]
+            compiled.libdirs = ["lib"]
+            compiled.defines = ["FLOWGRAPH_COMPILED"]
         component("checkpoint", "flowgraph", "nlohmann_json::nlohmann_json")
         component("onnx", "flowgraph", "protozero::protozero")
         summary = component("summary", "flowgraph", "protozero::protozero")

@@ -1,8 +1,12 @@
 # Files for pkg-config, one for each target that is installed. They find the headers from where they lie themselves, so
 # that an installation can be moved. What is optional is required where it was found when they were written.
 set(pkg_config_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+if(FLOWGRAPH_BUILD_COMPILED)
+  set(pkg_config_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 file(RELATIVE_PATH headers_from_there "/${pkg_config_dir}" "/${CMAKE_INSTALL_INCLUDEDIR}")
 
+# flowgraph_pkg_config(NAME DESCRIPTION REQUIRES FLAGS [LIBRARIES])
 function(flowgraph_pkg_config name description requires flags)
   file(CONFIGURE OUTPUT "pkgconfig/${name}.pc" CONTENT [[
 includedir=${pcfiledir}/@headers_from_there@
@@ -12,6 +16,7 @@ Description: @description@
 Version: @PROJECT_VERSION@
 Requires: @requires@
 Cflags: -I${includedir} @flags@
+Libs: @ARGN@
 ]] @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/pkgconfig/${name}.pc" DESTINATION "${pkg_config_dir}")
 endfunction()
@@ -26,6 +31,10 @@ endmacro()
 
 flowgraph_pkg_config(flowgraph-define "Models that are defined, checked and planned: <flowgraph/define.hpp>" "" "")
 flowgraph_pkg_config(flowgraph "${PROJECT_DESCRIPTION}" "eigen3 >= 3.4, fmt >= 9" -pthread)
+if(FLOWGRAPH_BUILD_COMPILED)
+  flowgraph_pkg_config(flowgraph-compiled "flowgraph with kernels that are compiled already" flowgraph
+                       -DFLOWGRAPH_COMPILED "-L\${pcfiledir}/.. -lflowgraph")
+endif()
 if(nlohmann_json_FOUND)
   flowgraph_pkg_config(flowgraph-checkpoint "Files of tensors: <flowgraph/checkpoint.hpp>"
                        "flowgraph, nlohmann_json >= 3.9" "")

@@ -41,5 +41,8 @@ int main() {
   fg::export_onnx<"y">(restored, directory + "/line.onnx");
   if (std::filesystem::file_size(directory + "/line.onnx") < 64) return 5;
   std::filesystem::remove_all(directory);
+#ifdef FLOWGRAPH_COMPILED
+  std::printf("kernels for %s\n", std::string(fg::instruction_set()).c_str());
+#endif
   std::puts("flowgraph works here");
 }

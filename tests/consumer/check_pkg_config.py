@@ -37,7 +37,7 @@ def main() -> None:
         subprocess.run([arguments.cmake, "--install", arguments.build, "--prefix", work / "first"], check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
         (work / "first").rename(work / "moved")
-        files = work / "moved" / "share" / "pkgconfig"
+        files = next((work / "moved").rglob("flowgraph.pc")).parent
         environment = os.environ | {"PKG_CONFIG_PATH": str(files)}
 
         def pkg_config(*query: str) -> list[str]:
@@ -58,14 +58,15 @@ def main() -> None:
                 sys.exit(f"check_pkg_config: {package} does not lead to where the headers are now")
 
         launcher = [arguments.launcher] if arguments.launcher else []
-        objects = []
         # The model's own file needs the constexpr half only.
-        for source, package in (("model", "flowgraph-define"), ("main", "flowgraph-data")):
+        main = ["flowgraph-data", *(["flowgraph-compiled"] if "flowgraph-compiled" in names else [])]
+        objects = []
+        for source, packages in (("model", ["flowgraph-define"]), ("main", main)):
             objects.append(str(work / f"{source}.o"))
-            command = [arguments.compiler, "-std=c++20", *pkg_config("--cflags", package)]
+            command = [arguments.compiler, "-std=c++20", *pkg_config("--cflags", *packages)]
             subprocess.run(launcher + command + ["-c", str(PROJECT / f"{source}.cpp"), "-o", objects[-1]], check=True)
         program = str(work / "program")
-        command = [arguments.compiler, *objects, *pkg_config("--libs", "flowgraph-data"), "-pthread", "-o", program]
+        command = [arguments.compiler, *objects, *pkg_config("--libs", *main), "-pthread", "-o", program]
         subprocess.run(command, check=True)
         subprocess.run([program], check=True)
 

@@ -14,7 +14,7 @@ elseif(MODE STREQUAL "fetch_content")
   # As a release is fetched, but from this machine.
   file(MAKE_DIRECTORY "${WORK}")
   set(archive "${WORK}/flowgraph.tar.gz")
-  execute_process(COMMAND "${CMAKE_COMMAND}" -E tar czf "${archive}" CMakeLists.txt LICENSE cmake include
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E tar czf "${archive}" CMakeLists.txt LICENSE cmake compiled include
                   WORKING_DIRECTORY "${SOURCE}" COMMAND_ERROR_IS_FATAL ANY)
   set(SOURCE "")
   set(COMPILED OFF)
