@@ -76,7 +76,7 @@ int main(int argc, char** argv) try {
     if (step == steps) break;
   }
   double loss = 0;
-  for (auto [x, y] : example::pieces<length>(text.held_out).batch(1000))
+  for (auto [x, y] : example::pieces<length>(text.held_out).take(1000).batch(1000))  // one batch
     loss = s.run<"loss">(fg::feed<"x">(x), fg::feed<"y">(y));
   const std::string wrote = example::to_text(s.run<"text">(fg::feed<"temperature">(0.5f)));
   const double known = example::known_words(wrote, text.train);

@@ -86,7 +86,7 @@ int main(int argc, char** argv) try {
     if (step == steps) break;
   }
   double loss = 0;
-  for (auto [x, y] : example::pieces<length>(text.held_out).batch(1000))
+  for (auto [x, y] : example::pieces<length>(text.held_out).take(1000).batch(1000))  // one batch
     loss = s.run<"loss">(fg::feed<"x">(x), fg::feed<"y">(y));
   const std::span beginning = std::span(text.held_out).first(length);
   const std::string wrote =
