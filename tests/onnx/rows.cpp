@@ -89,6 +89,7 @@ TEST_CASE("onnx: every op that has a form is written and read back to the same n
   array_rows();
   neural_rows();
   control_rows();
+  sequence_rows();
   for (const auto& rules :
        {std::span<const onnx::export_rule>(onnx::elementwise_rules),
         std::span<const onnx::export_rule>(onnx::array_rules), std::span<const onnx::export_rule>(onnx::neural_rules)})

@@ -83,6 +83,7 @@ void elementwise_rows();
 void array_rows();
 void neural_rows();
 void control_rows();
+void sequence_rows();
 
 // Tensors in the files of ONNX's own test data.
 typed_array read_tensor(const std::filesystem::path& path);
