@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <flowgraph.hpp>
-
 #include "../support/inputs.hpp"
+#include "prepared.hpp"
 
 namespace fg = flowgraph;
 
@@ -41,13 +40,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: the text is too short for so many steps\n", argv[0]);
     return 2;
   }
-  fg::session<reader> s({.threads = std::atoi(argv[3])});
-  s.set<"letters">(bench::numbers(letters * width, 1, 0.5f));
-  s.set<"lstm/weight_ih_l0">(bench::numbers(4 * units * width, 2, 0.06f));
-  s.set<"lstm/weight_hh_l0">(bench::numbers(4 * units * units, 3, 0.06f));
-  s.set<"lstm/bias_ih_l0">(bench::numbers(4 * units, 4, 0.06f));
-  s.set<"lstm/bias_hh_l0">(bench::numbers(4 * units, 5, 0.06f));
-  s.set<"out/w">(bench::numbers(units * letters, 6, 0.06f));
+  const auto s = bench::prepared<reader>(std::atoi(argv[3]));
+  s->set<"letters">(bench::numbers(letters * width, 1, 0.5f));
+  s->set<"lstm/weight_ih_l0">(bench::numbers(4 * units * width, 2, 0.06f));
+  s->set<"lstm/weight_hh_l0">(bench::numbers(4 * units * units, 3, 0.06f));
+  s->set<"lstm/bias_ih_l0">(bench::numbers(4 * units, 4, 0.06f));
+  s->set<"lstm/bias_hh_l0">(bench::numbers(4 * units, 5, 0.06f));
+  s->set<"out/w">(bench::numbers(units * letters, 6, 0.06f));
 
   // Each row reads its own part of the text, so many letters a step; a letter is followed by the next one.
   std::vector<std::int64_t> x(length * rows), y(length * rows);
@@ -60,7 +59,7 @@ int main(int argc, char** argv) {
         x[t * rows + row] = text[at];
         y[t * rows + row] = text[at + 1];
       }
-    losses.push_back(s.run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y)));
+    losses.push_back(s->run<"loss", "train">(fg::feed<"x">(x), fg::feed<"y">(y)));
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   for (const float loss : losses) std::printf("%.7g\n", static_cast<double>(loss));

@@ -16,7 +16,7 @@ std::shared_ptr<flowgraph::session<Model>> prepared(int threads) {
   const char* profile = std::getenv("BENCH_PROFILE");
   return {new flowgraph::session<Model>({.threads = threads, .profile = profile ? std::atoi(profile) : 0}),
           [profile](flowgraph::session<Model>* s) {
-            if (profile != nullptr) std::cerr << flowgraph::to_text(s->profile());
+            if (profile != nullptr) std::cerr << flowgraph::to_text(s->profile(), 60);
             delete s;
           }};
 }

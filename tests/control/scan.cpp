@@ -1,8 +1,12 @@
 // Loops over rows, arrays that loops fill, and derivatives through both.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <flowgraph.hpp>
 
@@ -174,4 +178,77 @@ TEST_CASE("rows in several loops at once give what one loop gives") {
   const auto [a, b, da, db] = s.run(one, three, d1, d3, fg::feed(xs, x));
   CHECK(a == b);
   for (int i = 0; i < 3; ++i) CHECK(da(i) == doctest::Approx(db(i)));
+}
+
+namespace {
+
+constexpr int turns = 5, rows = 8, units = 64;
+
+constexpr auto layer = fg::define([](fg::graph& g) {
+  auto xs = g.placeholder<float, turns, rows, units>("xs");
+  auto w = g.variable<float, units, units>("w", fg::init::glorot_uniform());
+  auto zero = g.constant<float, rows, units>(0);
+  auto [last, all] = fg::scan(
+      [&](auto h, auto x) {
+        auto next = fg::tanh(matmul(h, w) + x);
+        return std::tuple(next, next);
+      },
+      zero, xs);
+  auto loss = g.name("loss", fg::reduce_sum(all * all));
+  g.name("train", fg::gradient_descent(0.01).minimize(loss));
+});
+
+double loss_of(const std::vector<float>& x, const std::vector<double>& w) {
+  std::vector<double> h(rows * units), product(rows * units);
+  double sum = 0;
+  for (std::size_t t = 0; t < turns; ++t) {
+    std::fill(product.begin(), product.end(), 0.0);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t k = 0; k < units; ++k)
+        for (std::size_t j = 0; j < units; ++j) product[i * units + j] += h[i * units + k] * w[k * units + j];
+    for (std::size_t i = 0; i < h.size(); ++i) {
+      h[i] = std::tanh(product[i] + static_cast<double>(x[t * h.size() + i]));
+      sum += h[i] * h[i];
+    }
+  }
+  return sum;
+}
+
+void check_layer(const fg::session_options& options) {
+  fg::session<layer> s(options);
+  std::vector<float> x(turns * rows * units);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.01f * static_cast<float>(i * 37 % 101) - 0.5f;
+  const auto weights = [&] {
+    const auto w = s.get<"w">();
+    return std::vector<double>(w.begin(), w.end());
+  };
+  for (int step = 0; step < 4; ++step) {
+    if (step == 2) s.set<"w">(std::vector<float>(units * units, 0.01f));
+    const std::vector<double> w = weights();
+    CHECK(static_cast<double>(s.run<"loss", "train">(fg::feed<"xs">(x))) == doctest::Approx(loss_of(x, w)));
+    // Along the step that was taken, the loss changes as the derivatives say: by the square of their length.
+    const std::vector<double> next = weights();
+    std::vector<double> up = w, down = w;
+    double square = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double d = (w[i] - next[i]) / 0.01;
+      square += d * d;
+      up[i] += 1e-5 * d;
+      down[i] -= 1e-5 * d;
+    }
+    CHECK((loss_of(x, up) - loss_of(x, down)) / 2e-5 == doctest::Approx(square).epsilon(0.001));
+  }
+  for (const fg::step_profile& step : s.profile())
+    for (const fg::instruction_profile& i : step.instructions)
+      if (i.op.find("tanh") != std::string::npos) CHECK(i.calls == turns);
+}
+
+}  // namespace
+
+TEST_CASE("weights that a loop multiplies with are those of the moment, step after step") {
+  check_layer({.threads = 1});
+  check_layer({.threads = 2, .serial_below = 0, .profile = 1});
+  check_layer({.threads = 2, .kernels = fg::kernels::eigen, .updates = fg::update_policy::overlapping});
+  check_layer({.threads = 1, .updates = fg::update_policy::lock_free});
+  check_layer({.threads = 1, .check_numerics = true});
 }

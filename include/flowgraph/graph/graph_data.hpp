@@ -211,6 +211,8 @@ class graph_data {
   };
   constexpr void pair_regions(const region_pair& p) { pairs_.push(p); }
   constexpr detail::slice<kept_value> kept() const { return kept_; }
+  // This node of the backward region has what that value had in the forward turn: it need not be kept.
+  constexpr void stands_for(int backward, int value, int node) { kept_.push({backward, value, node, -1}); }
 
   // f() adds nodes to the graph itself, whatever is being built: what a region can't own.
   template <class F>

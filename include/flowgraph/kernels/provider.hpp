@@ -31,6 +31,7 @@ struct kernel_provider {
   // Null: not this op with these types, attributes and extents; the library's own kernel runs. Data pointers are not to
   // be read yet.
   std::unique_ptr<prepared_kernel> (*prepare)(const op_def& op, const kernel_args& k, int threads);
+  bool first = false;  // asked before the library's own kernels for operands that stay the same
 };
 
 }  // namespace flowgraph

@@ -23,12 +23,13 @@ namespace flowgraph::onnx {
 
 inline void export_passed_on(node_export& n) { n.pass_on(); }
 
-inline void export_constant(node_export& n) {
-  const double v = n.attrs<ops::constant::attrs>().value;
+inline void give_filled(node_export& n, double v) {
   if (n.out().rank == 0) return n.give(n.writer.scalar(n.out_type(), v));
   tensor_proto one{"", code_of(n.out_type()), {1}, graph_writer::element(n.out_type(), v)};
   n.give(n.emit("ConstantOfShape", {n.writer.numbers_of(n.out())}, {attribute("value", std::move(one))}));
 }
+inline void export_constant(node_export& n) { give_filled(n, n.attrs<ops::constant::attrs>().value); }
+inline void export_unset(node_export& n) { give_filled(n, 0); }
 inline void export_literal(node_export& n) {
   tensor_proto t{n.writer.unique(n.writer.label), code_of(n.out_type()), {}, ""};
   for (int i = 0; i < n.out().rank; ++i) t.dims.push_back(n.out()[i]);
@@ -245,6 +246,7 @@ inline constexpr export_rule array_rules[] = {
     {ops::check_numerics::id, export_passed_on},
     {ops::dropout::id, export_passed_on},  // of a graph that infers, nothing is left of it
     {ops::constant::id, export_constant},
+    {ops::unset::id, export_unset},
     {ops::literal::id, export_literal},
     {ops::range::id, export_range},
     {ops::one_hot::id, export_one_hot},

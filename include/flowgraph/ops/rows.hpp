@@ -16,8 +16,9 @@ struct set_rows : op<set_rows, "set_rows"> {
   static constexpr trait traits = trait::in_place;
   static constexpr void infer(inference& f) { infer_rows(f); }
   static constexpr void gradient(gradient_step& g) {
-    if (g.wants(0)) g.to(0, emit<set_rows>(g.dy(), g.in(1), full_like(g.in(2), 0)));
+    // Rows are read before they become 0: then that can happen in place.
     if (g.wants(2)) g.to(2, emit<embedding_lookup>(g.dy(), g.in(1)));
+    if (g.wants(0)) g.to(0, emit<set_rows>(g.dy(), g.in(1), full_like(g.in(2), 0)));
   }
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
 };
@@ -31,6 +32,16 @@ struct add_rows : op<add_rows, "add_rows"> {
     if (g.wants(2)) g.to(2, emit<embedding_lookup>(g.dy(), g.in(1)));
   }
   static constexpr std::int64_t flops(const cost_query& q) { return element_count(q.in(2)); }
+};
+
+// Memory of the declared shape, for a loop that writes every row of it before anybody reads one. Numbered: two that
+// look alike are not the same.
+struct unset : op<unset, "unset"> {
+  struct attrs {
+    std::int64_t number;
+  };
+  static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
+  static constexpr std::int64_t flops(const cost_query&) { return 0; }
 };
 
 }  // namespace flowgraph::ops

@@ -14,6 +14,7 @@
 #include <flowgraph/ops/size.hpp>
 #include <flowgraph/ops/stack.hpp>
 #include "copy_regions.hpp"
+#include "loop_turns.hpp"
 
 namespace flowgraph::passes {
 
@@ -200,7 +201,11 @@ class differentiator {
     int next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) variables.push(g_.append_argument(next++, g_.nodes[results[k]].shape, g_.nodes[results[k]].type));
-    const extent most = most_turns(owner);
+    const extent most = most_turns(g_, owner);
+    const bool all_turns = most != 0 && most == counted_turns(g_, owner) && attrs.most_turns < 0;
+    const int counter = counter_of(g_, owner);
+    if (counter >= 0 && arguments[counter] >= 0 && g_.nodes[arguments[counter]].type == dtype::int64)
+      g_.stands_for(backward + 1, arguments[counter], all[0]);
     if (most != 0)
       g_.pair_regions({backward + 1, forward + 1, &op_def_of<ops::embedding_lookup>, most, all[0]});
     else
@@ -216,21 +221,33 @@ class differentiator {
       const int d = arguments[k] < 0 ? -1 : body.sum(arguments[k]);
       all.push(d >= 0 ? d : zeros_like(results[k]).id);
     }
+    const detail::vec<graph_data::kept_value> kept = kept_for(backward + 1);
+    detail::vec<turn_rows> arrays;
+    detail::vec<carried> sums;  // and arrays, as the loop begins with them
+    // The array that has this value of each turn: what was kept is one already.
+    const auto rows_of = [&](ref value) {
+      for (int k = 0; k < arrays.count; ++k)
+        if (arrays[k].value == value.id) return k;
+      for (int j = 0; j < kept.count; ++j)
+        if (kept[j].node == value.id) return arrays.push({value.id, j, -1});
+      const int shape = array_of(most, value), array = g_.append_argument(next, shape, value.type());
+      all.push(emit<ops::set_rows>(at(array), at(all[0]), value).id);
+      sums.push({shape, value.type(), all_turns});
+      return arrays.push({value.id, -1, next++});
+    };
     for (captured_input& c : captured) {
       const int d = body.sum(c.inside);
       if (most != 0 && d >= 0 && is_sum_of_products(at(d))) {
-        for (int k = 0; k < 2; ++k) {
-          const ref factor = at(d).input(k);
-          c.factors[k] = array_of(most, factor);
-          const int array = g_.append_argument(next++, c.factors[k], factor.type());
-          all.push(emit<ops::set_rows>(at(array), at(all[0]), factor).id);
-        }
+        for (int k = 0; k < 2; ++k) c.arrays[k] = rows_of(at(d).input(k));
+      } else if (most != 0 && d >= 0 && is_row_of_turn(at(d), all[0], most)) {
+        c.arrays[0] = rows_of(at(d).input(1));
       } else {
-        const int sum = g_.append_argument(next++, g_.nodes[c.inside].shape, g_.nodes[c.inside].type);
+        const int shape = g_.nodes[c.inside].shape, sum = g_.append_argument(next, shape, g_.nodes[c.inside].type);
         all.push(d >= 0 ? accumulate_densely(at(sum), at(d)).id : sum);
+        sums.push({shape, g_.nodes[c.inside].type, false});
+        c.sum = next++;
       }
     }
-    const detail::vec<graph_data::kept_value> kept = kept_for(backward + 1);
     for (int j = 0; j < kept.count && most == 0; ++j) {
       g_.words[g_.nodes[kept[j].from].attrs] = next++;
       all.push(kept[j].node + 1);
@@ -257,7 +274,12 @@ class differentiator {
     detail::vec<int> in;
     for (int k = 0; k < n; ++k) in.push(g_.capture(input(owner, k), around));
     in.push(count_from(0).id);
-    for (int j = 0; j < kept.count; ++j) in.push(zeros_like(kept[j].from).id);  // 0 is an empty stack, too
+    for (int j = 0; j < kept.count; ++j) {
+      bool rows_unread = most != 0;  // behind the last turn
+      for (const turn_rows& a : arrays) rows_unread = rows_unread && (a.kept != j || all_turns);
+      const node& from = g_.nodes[kept[j].from];
+      in.push(initial({from.shape, from.type, rows_unread}));  // 0 is an empty stack, too
+    }
     attrs.replaces = around == region_;
     attrs.again = 0;
     const auto words = detail::words_of(attrs);
@@ -269,10 +291,7 @@ class differentiator {
     in.push(g_.capture(result(made, n), here));
     for (int k = 0; k < n; ++k)
       if (active[k]) in.push(k < dy.count && dy[k] >= 0 ? dy[k] : zeros_like(input(owner, k)).id);
-    for (const captured_input& c : captured) {
-      if (c.factors[0] < 0) in.push(zeros_like(c.outer).id);
-      for (int k = 0; k < 2 && c.factors[0] >= 0; ++k) in.push(zeros(c.factors[k], g_.nodes[c.outer].type).id);
-    }
+    for (const carried& s : sums) in.push(initial(s));
     for (int j = 0; j < kept.count; ++j) {
       const int last = g_.capture(result(made, n + 1 + j), here);
       if (most == 0)
@@ -286,10 +305,32 @@ class differentiator {
     next = 1;
     for (int k = 0; k < n; ++k)
       if (active[k]) add(input(owner, k), at(result(back, next++)));
-    for (const captured_input& c : captured) {
-      const ref given = at(result(back, next++));
-      add(c.outer, c.factors[0] < 0 ? given : product_of_rows(given, at(result(back, next++))));
-    }
+    const auto rows = [&](int k) {
+      const turn_rows& a = arrays[k];
+      return at(a.kept >= 0 ? g_.capture(result(made, n + 1 + a.kept), here) : result(back, a.variable));
+    };
+    for (const captured_input& c : captured)
+      add(c.outer, c.sum >= 0         ? at(result(back, c.sum))
+                   : c.arrays[1] >= 0 ? product_of_rows(rows(c.arrays[0]), rows(c.arrays[1]))
+                                      : rows(c.arrays[0]));
+  }
+
+  // An array that has a row for each turn.
+  struct turn_rows {
+    int value;     // the node that gives the row
+    int kept;      // which of the kept values it is; -1: the loop makes it
+    int variable;  // of the loop, where that makes it
+  };
+  // What a loop begins with: zeros, or memory that is written before it is read.
+  struct carried {
+    int shape;
+    dtype type;
+    bool unset;
+  };
+  constexpr int initial(const carried& c) const {
+    if (!c.unset) return zeros(c.shape, c.type).id;
+    const auto block = detail::words_of(ops::unset::attrs{g_.nodes.count});
+    return g_.append(op_def_of<ops::unset>, c.shape, c.type, nullptr, 0, block.w, 1);
   }
 
   // A turn's share of a derivative by a matrix is often a product of a few rows, aT b: of the weights of a recurrent
@@ -301,6 +342,10 @@ class differentiator {
     const auto [ta, tb] = d.attrs<ops::matmul::attrs>();
     return ta && !tb;
   }
+  // Rows of a tensor that a loop walks along: the share of each turn is the row of its number.
+  constexpr bool is_row_of_turn(ref d, int turn, extent turns) const {
+    return d.is(op_def_of<ops::indexed_slices>) && d.input(0).id == turn && d.shape()[0] == turns;
+  }
   constexpr int array_of(extent length, ref row) const {
     extents e;
     e.push(length);
@@ -310,35 +355,6 @@ class differentiator {
   static constexpr ref product_of_rows(ref a, ref b) {
     return emit<ops::matmul>(ops::matmul::attrs{1, 0}, ops::as_matrix(a), ops::as_matrix(b));
   }
-  // How many turns there can be, as a number or an extent; 0: unknown, or too many to have memory for all of them.
-  constexpr extent most_turns(int owner) const {
-    constexpr extent many = 4096;
-    const extent counted = counted_turns(owner);
-    const auto said = detail::attrs_from_words<ops::control_attrs>(g_.words.data + g_.nodes[owner].attrs).most_turns;
-    if (counted < 0 || (counted > 0 && counted <= many)) return counted;
-    return said >= 1 && said <= many ? static_cast<extent>(said) : 0;
-  }
-  // Of a loop that counts, i = 0, 1, 2, ... as long as i < n, where n is a number or an extent: n. 0: it does not.
-  constexpr extent counted_turns(int owner) const {
-    const node x = g_.nodes[owner];
-    const ref condition = at(g_.edges[g_.regions[x.first_region].results]);
-    if (!condition.is(op_def_of<ops::less>) || !condition.input(0).is(op_def_of<ops::argument>)) return 0;
-    if (g_.captured_by(condition.input(0).id) >= 0) return 0;
-    const int k = static_cast<int>(g_.words[condition.input(0).get().attrs]);
-    if (k >= x.outputs) return 0;
-    const ref next = at(g_.edges[g_.regions[x.first_region + 1].results + k]);
-    if (!ops::is_constant(at(input(owner, k)), 0) || !next.is(op_def_of<ops::add>)) return 0;
-    const ref i = next.input(0);
-    if (!i.is(op_def_of<ops::argument>) || g_.captured_by(i.id) >= 0 || g_.words[i.get().attrs] != k) return 0;
-    if (!ops::is_constant(next.input(1), 1)) return 0;
-    const int outer = g_.captured_by(condition.input(1).id);
-    const ref n = outer >= 0 ? at(outer) : condition.input(1);
-    if (n.is(op_def_of<ops::size>) && n.attrs<ops::size::attrs>().axes == 1) return n.input(0).shape()[0];
-    if (!n.is(op_def_of<ops::constant>)) return 0;
-    const double number = n.attrs<ops::constant::attrs>().value;
-    return number >= 1 && number <= 1e6 ? static_cast<extent>(number) : 0;
-  }
-
   constexpr void differentiate_branches(int owner, const detail::vec<int>& dy) {
     const node x = g_.nodes[owner];
     const int here = g_.current_region, n = x.outputs, branches = x.n_regions;
@@ -428,14 +444,15 @@ class differentiator {
   struct captured_input {
     int inside;  // argument
     int outer;
-    int factors[2];  // shapes of two arrays instead of a sum; -1: none
+    int sum;        // the variable of the backward loop that adds up; -1: there are arrays
+    int arrays[2];  // of two the derivative is the product, of one its rows; -1: none
   };
   constexpr void note_captured(detail::vec<captured_input>& all, const node& x, int owner, int from, int inside,
                                int around) const {
     for (int k = x.outputs; k < x.n_inputs; ++k) {
       const int outer = input(owner, k);
       if (wanted(outer) && is_floating(g_.nodes[outer].type) && g_.capture(outer, around) == from) {
-        all.push({inside, outer, {-1, -1}});
+        all.push({inside, outer, -1, {-1, -1}});
         return;
       }
     }

@@ -49,7 +49,7 @@ FLOWGRAPH_ENGINE std::string engine::plan_text(prepared_step& s, const graph_vie
     text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
     for (int k = 0; k < x.n_outputs; ++k)
       text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
-    text += fmt::format(" by {}\n", provider_of(*w, i, provider_));
+    text += fmt::format(" by {}\n", provider_of(*w, i));
   }
   return text;
 }
@@ -76,7 +76,7 @@ FLOWGRAPH_ENGINE engine::flight::~flight() = default;
 FLOWGRAPH_ENGINE bool engine::flight::go_on(waiter* w) {
   if (!started_) start();
   const bool done = run_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
-  if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, engine_.provider_, times_, begin_);
+  if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, times_, begin_);
   return done;
 }
 

@@ -2,7 +2,9 @@
 // Both run the same kernels on the same values, so both give the same numbers, bit for bit.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -226,12 +228,21 @@ class step_run {
     company_.times[i].begin = timing::clock::now();
   }
   void end_time(int i) const {
-    if (company_.times != nullptr) company_.times[i].end = timing::clock::now();
+    if (company_.times == nullptr) return;
+    timing& t = company_.times[i];
+    t.end = timing::clock::now();
+    t.spent += t.end - t.begin;
+    ++t.calls;
   }
   void run_checked(int i) const {
     if (!company_.check_numerics) return workspace_.call(i)();
     const numerics_check check(plan_, plan_.instructions[i], workspace_.operand(0));
     workspace_.call(i)();
+    const instruction& x = plan_.instructions[i];
+    if (x.op->id == ops::unset::id) {  // nobody reads it yet, but for the check
+      const array_view& y = workspace_.call(i).args.out[0];
+      std::memset(y.data, 0, static_cast<std::size_t>(y.size() * size_of(y.type)));
+    }
     check.results();
   }
 

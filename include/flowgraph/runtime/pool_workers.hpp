@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -37,9 +38,9 @@ class pool_workers final : public workers {
 
   void spread(std::int64_t n, std::int64_t grain, part_function part, const void* body) override {
     parts p{n, grain, (n + grain - 1) / grain, part, body};
-    gang g([](void* all) { static_cast<parts*>(all)->work(); }, &p, true);
+    gang g([](void* all) { static_cast<parts*>(all)->work(true); }, &p, true);
     open(g, static_cast<int>(std::min<std::int64_t>(p.count, threads_)) - 1);
-    p.work();
+    p.work(false);
     close(g);
     if (p.failure) std::rethrow_exception(p.failure);
   }
@@ -61,47 +62,29 @@ class pool_workers final : public workers {
   };
 
   void open(gang& g, int helpers) {
-    {
-      const std::lock_guard lock(mutex_);
-      g.next_ = open_;
-      open_ = &g;
-    }
-    invite(g, helpers);
+    std::unique_lock lock = hold();
+    g.next_ = open_;
+    open_ = &g;
+    admit(g, helpers, lock);
   }
   // Asks for more helpers, who come when they can.
   void invite(gang& g, int helpers) {
-    int missing = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      g.wanted_ = std::min(g.wanted_ + helpers, threads_ - 1);
-      invitations_.fetch_add(1, std::memory_order_relaxed);
-      missing = std::min(g.wanted_, threads_ - 1 - helpers_);
-      helpers_ += std::max(missing, 0);
-      if (sleepers_.load() > 0) changed_.notify_all();
-    }
-    for (; missing > 0; --missing) {
-      try {
-        schedule_([this] { help(); });
-      } catch (...) {  // an executor that takes no more tasks: others do the work
-        const std::lock_guard lock(mutex_);
-        helpers_ -= missing;
-        return;
-      }
-    }
+    std::unique_lock lock = hold();
+    admit(g, helpers, lock);
   }
   // When there is nothing left to begin: waits for those inside.
   void close(gang& g) {
     {
-      const std::lock_guard lock(mutex_);
+      const std::unique_lock lock = hold();
       gang** at = &open_;
       while (*at != &g) at = &(*at)->next_;
       *at = g.next_;
     }
-    for (int spins = 0; spins < 1000; ++spins)  // what is left is short; sleeping and waking would take longer
-      if (g.inside_.load(std::memory_order_acquire) == 0) return;
+    const auto left = [&g] { return g.inside_.load(std::memory_order_acquire) == 0; };
+    if (soon(left)) return;  // what is left is short; sleeping and waking would take longer
     std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
-    changed_.wait(lock, [&g] { return g.inside_.load(std::memory_order_acquire) == 0; });
+    changed_.wait(lock, left);
     sleepers_.fetch_sub(1);
   }
 
@@ -122,27 +105,54 @@ class pool_workers final : public workers {
   }
 
  private:
-  // One call of spread.
+  // One call of spread. The caller begins at the front, helpers begin at the back: where kernels follow each other that
+  // are cut alike, a thread finds in its cache what it has written or read before.
   struct parts {
     std::int64_t n, grain, count;
     part_function part;
     const void* body;
-    std::atomic<std::int64_t> next{0};
+    std::atomic<std::int64_t> begun{0}, front{0}, back{0};
     std::mutex mutex{};
     std::exception_ptr failure{};
 
-    void work() {
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+    void work(bool helps) {
+      while (begun.fetch_add(1, std::memory_order_relaxed) < count) {
+        const std::int64_t i = helps ? count - 1 - back.fetch_add(1, std::memory_order_relaxed)
+                                     : front.fetch_add(1, std::memory_order_relaxed);
         try {
           part(body, i * grain, std::min(n, (i + 1) * grain));
         } catch (...) {
-          next.store(count, std::memory_order_relaxed);  // the others need not begin
+          begun.store(count, std::memory_order_relaxed);  // the others need not begin
           const std::lock_guard lock(mutex);
           if (!failure) failure = std::current_exception();
         }
       }
     }
   };
+
+  void admit(gang& g, int helpers, std::unique_lock<std::mutex>& lock) {
+    g.wanted_ = std::min(g.wanted_ + helpers, threads_ - 1);
+    int missing = std::min(g.wanted_, threads_ - 1 - helpers_);
+    helpers_ += std::max(missing, 0);
+    if (sleepers_.load() > 0) changed_.notify_all();
+    lock.unlock();
+    invitations_.fetch_add(1, std::memory_order_relaxed);  // whoever lingers finds the lock free
+    for (; missing > 0; --missing) {
+      try {
+        schedule_([this] { help(); });
+      } catch (...) {  // an executor that takes no more tasks: others do the work
+        lock.lock();
+        helpers_ -= missing;
+        return;
+      }
+    }
+  }
+  // What is done under the lock takes less time than falling asleep.
+  std::unique_lock<std::mutex> hold() {
+    for (int i = 0; i < 64; ++i, relax())
+      if (mutex_.try_lock()) return {mutex_, std::adopt_lock};
+    return std::unique_lock(mutex_);
+  }
 
   void help() {
     std::unique_lock lock(mutex_);
@@ -159,8 +169,19 @@ class pool_workers final : public workers {
   void linger(std::unique_lock<std::mutex>& lock) {
     const unsigned before = invitations_.load(std::memory_order_relaxed);
     lock.unlock();
-    for (int i = 0; i < 2000 && invitations_.load(std::memory_order_relaxed) == before; ++i) relax();
-    lock.lock();
+    soon([&] { return invitations_.load(std::memory_order_relaxed) != before; });
+    lock = hold();
+  }
+  // Whether done() becomes true while nobody sleeps.
+  template <class Done>
+  static bool soon(const Done& done) {
+    using clock = std::chrono::steady_clock;
+    const clock::time_point end = clock::now() + std::chrono::microseconds(50);
+    do {
+      for (int i = 0; i < 16; ++i, relax())
+        if (done()) return true;
+    } while (clock::now() < end);
+    return false;
   }
   static void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -176,7 +197,7 @@ class pool_workers final : public workers {
     g->inside_.fetch_add(1, std::memory_order_relaxed);
     lock.unlock();
     g->work_(g->object_);
-    lock.lock();
+    lock = hold();
     g->inside_.fetch_sub(1, std::memory_order_release);  // from here on the gang may be gone
     if (sleepers_.load() > 0) changed_.notify_all();
     return true;

@@ -27,7 +27,9 @@ struct instruction_profile {
   std::int64_t flops = 0;           // elementary operations, as the ops count them
   std::string shapes;               // float[32, 64], float[64, 10] -> float[32, 10]
   std::string device;
-  int id = 0;  // the model's node
+  int id = 0;                    // the model's node
+  std::int64_t calls = 1;        // in the turns of a loop it ran as often; begin and end are of the last time
+  std::int64_t nanoseconds = 0;  // of all calls
 };
 
 struct step_profile {
@@ -43,14 +45,13 @@ namespace detail {
 // What instructions of one key did, together.
 struct profile_row {
   const instruction_profile* of = nullptr;  // one of them
-  std::int64_t nanoseconds = 0, bytes = 0, flops = 0;
-  int calls = 0;
+  std::int64_t nanoseconds = 0, bytes = 0, flops = 0, calls = 0;
   std::size_t place = 0;  // of its key among all
 
   double a_nanosecond(std::int64_t amount) const {
     return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(nanoseconds, 1));
   }
-  double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / calls; }
+  double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / static_cast<double>(calls); }
 };
 
 struct profile_rows {
@@ -66,11 +67,11 @@ struct profile_rows {
       for (const instruction_profile& i : s.instructions) {
         profile_row& r = by_key[key(i)];
         r.of = &i;
-        r.nanoseconds += i.end - i.begin;
-        r.bytes += i.bytes;
-        r.flops += i.flops;
-        ++r.calls;
-        in_kernels += i.end - i.begin;
+        r.nanoseconds += i.nanoseconds;
+        r.bytes += i.bytes * i.calls;
+        r.flops += i.flops * i.calls;
+        r.calls += i.calls;
+        in_kernels += i.nanoseconds;
       }
     }
     for (auto& [_, r] : by_key) {
@@ -133,8 +134,10 @@ namespace detail {
 struct timing {
   using clock = std::chrono::steady_clock;
 
-  clock::time_point begin, end;
+  clock::time_point begin, end;  // of the last call
   std::thread::id thread;
+  std::int64_t calls = 0;
+  clock::duration spent{};  // by all calls
 };
 
 }  // namespace detail

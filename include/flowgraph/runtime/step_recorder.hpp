@@ -35,10 +35,11 @@ inline std::string shapes_text(const instruction& x, const array_view* operands)
   return text;
 }
 
-// The kernel that computes an instruction of a workspace is the library's own or the provider's.
-inline std::string_view provider_of(const workspace& w, int i, const kernel_provider* provider) {
+// The kernel that computes an instruction of a workspace is the library's own or a provider's.
+inline std::string_view provider_of(const workspace& w, int i) {
   if (w.attempt_of(i) != nullptr) return "a resource";
-  return w.call(i).prepared != nullptr ? provider->name : "flowgraph";
+  const bound_call& c = w.call(i);
+  return c.prepared != nullptr && c.by != nullptr ? c.by->name : "flowgraph";
 }
 
 class step_recorder {
@@ -49,8 +50,8 @@ class step_recorder {
   bool wanted() const { return keep_ > 0; }
 
   // A step that was run by this thread and has just ended. times: of each instruction.
-  void add(const plan_view& plan, const graph_view& g, const workspace& w, const kernel_provider* provider,
-           const std::vector<timing>& times, timing::clock::time_point begin) {
+  void add(const plan_view& plan, const graph_view& g, const workspace& w, const std::vector<timing>& times,
+           timing::clock::time_point begin) {
     const auto since = [](timing::clock::time_point from, timing::clock::time_point to) {
       return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
     };
@@ -66,10 +67,11 @@ class step_recorder {
         const array_view& v = *w.operand(x.operands + k);
         bytes += v.size() * size_of(v.type);
       }
-      p.instructions.push_back({label_of(g, x.node), ops_text(plan, x), line_text(g, x.node),
-                                std::string(provider_of(w, i, provider)), since(begin, t.begin), since(begin, t.end), 0,
-                                bytes, work_of(plan, x, w.operand(0)), shapes_text(x, w.operand(0)),
-                                std::string(plan.text(plan.devices[x.device])), x.node});
+      p.instructions.push_back(
+          {label_of(g, x.node), ops_text(plan, x), line_text(g, x.node), std::string(provider_of(w, i)),
+           since(begin, t.begin), since(begin, t.end), 0, bytes, work_of(plan, x, w.operand(0)),
+           shapes_text(x, w.operand(0)), std::string(plan.text(plan.devices[x.device])), x.node, t.calls,
+           static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.spent).count())});
     }
     const std::lock_guard lock(mutex_);
     p.thread = number_of(std::this_thread::get_id());

@@ -10,11 +10,13 @@
 #include <span>
 #include <vector>
 
+#include <flowgraph/kernels/cpu/packed_product.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/kernels/region.hpp>
 #include <flowgraph/kernels/stacks.hpp>
 #include "bind_feeds.hpp"
 #include "resources.hpp"
+#include "row_views.hpp"
 #include "variables.hpp"
 #include "work.hpp"
 
@@ -23,7 +25,8 @@ namespace flowgraph::detail {
 // An instruction, ready to be called.
 struct bound_call {
   kernel_function kernel = nullptr;
-  std::unique_ptr<prepared_kernel> prepared;  // a provider's, in place of it
+  std::unique_ptr<prepared_kernel> prepared;  // in place of it
+  const kernel_provider* by = nullptr;        // whose it is; null: the library's own
   kernel_args args;
 
   void operator()() const {
@@ -61,6 +64,7 @@ class workspace {
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].op->is(trait::waits))
         attempts_.push_back({i, resources.make_attempt(p, p.instructions[i], this)});
+    find_versions(variables);
     find_accesses(variables);
   }
   workspace(const workspace&) = delete;
@@ -213,6 +217,22 @@ class workspace {
     if (x.n_outputs > 0) args.in = &v;
   }
 
+  // Within loops also variables have versions that the step changes before or behind: all turns see the same value.
+  void find_versions(variable_store& variables) {
+    const plan_view& p = executable_.plan();
+    if (options_.updates == update_policy::lock_free) return;  // nobody counts
+    std::vector<bool> written(static_cast<std::size_t>(p.variables.size()));
+    for (const instruction& x : p.instructions)
+      if (x.region != 0 && x.op->is(trait::writes_operand) && p.operands[x.operands].where == storage::variable)
+        written[static_cast<std::size_t>(p.operands[x.operands].index)] = true;
+    for (const instruction& x : p.instructions)
+      for (int k = x.operands; x.region != 0 && k < x.operands + x.n_operands; ++k) {
+        const flowgraph::operand& o = p.operands[k];
+        if (o.where == storage::variable && !written[static_cast<std::size_t>(o.index)])
+          operands_[static_cast<std::size_t>(k)].version = &variables.of_node(p.variables[o.index].node).version;
+      }
+  }
+
   // Each list in the order of nodes, as a hold wants it.
   void find_accesses(variable_store& variables) {
     const plan_view& p = executable_.plan();
@@ -302,12 +322,21 @@ class workspace {
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
     for (const awaited& a : attempts_)
       if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
-    if (provider_ == nullptr) return;
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].program == 0 || p.programs[p.instructions[i].program].role == program_role::after)
-        calls_[static_cast<std::size_t>(i)].prepared = provider_->prepare(*p.instructions[i].op, call(i).args, threads);
+        prepare_kernel(i, threads);
+  }
+  void prepare_kernel(int i, int threads) {
+    const op_def& op = *executable_.plan().instructions[i].op;
+    bound_call& to = calls_[static_cast<std::size_t>(i)];
+    // Whoever checks every result has to find it in its place.
+    to.prepared = options_.check_numerics ? nullptr : row_view::make(executable_.plan(), i, operands_);
+    if (to.prepared == nullptr && (provider_ == nullptr || !provider_->first))
+      to.prepared = packed_product::make(op, to.args);
+    to.by = to.prepared == nullptr ? provider_ : nullptr;
+    if (to.by != nullptr) to.prepared = provider_->prepare(op, to.args, threads);
   }
 
   void choose_gifts(const std::int64_t* symbols) {

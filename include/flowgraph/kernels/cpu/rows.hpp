@@ -44,6 +44,11 @@ struct cpu_kernel<ops::add_rows> {
   }
 };
 
-using rows_kernels = type_list<ops::set_rows, ops::add_rows>;
+template <>
+struct cpu_kernel<ops::unset> {
+  static void run(const kernel_args&) {}
+};
+
+using rows_kernels = type_list<ops::set_rows, ops::add_rows, ops::unset>;
 
 }  // namespace flowgraph

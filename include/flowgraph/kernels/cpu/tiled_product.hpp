@@ -45,8 +45,42 @@ inline void pack_columns(const float* b, std::int64_t row, bool turned, std::int
 // Elements that far apart compete for the same places of the first-level cache.
 constexpr bool collides(std::int64_t row) { return row >= 512 && row % 512 == 0; }
 
-struct packed_columns;  // the uses of scratch memory
-struct copied_rows;
+// Panels begin where wide registers can be read at once.
+struct alignas(64) panel_line {
+  float at[tile_columns];
+};
+struct copied_rows;  // a use of scratch memory
+
+// y = a b, or added to y: a [rows, depth], element (i, p) is a[row i + step p]; b in panels, one behind the other;
+// y [rows, columns], rows y_row apart.
+struct panel_product {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  const float* a = nullptr;
+  std::int64_t row = 0, step = 1;
+  const float* b = nullptr;
+  float* y = nullptr;
+  std::int64_t y_row = 0;
+  bool add = false;
+};
+
+inline void multiply_panels(const panel_product& x) {
+  const even_rows apart(x.row);
+  tile_task t{.depth = x.depth,
+              .rows = apart.at,
+              .step = x.step,
+              .panel = x.depth * tile_columns,
+              .c_row = x.y_row,
+              .add = x.add};
+  for (std::int64_t c = 0; c < x.columns; c += tile_width()) {
+    t.b = x.b + c * x.depth;
+    t.columns = std::min(tile_width(), x.columns - c);
+    for_each_tile(x.rows, [&](std::int64_t r, std::int64_t count) {
+      t.a = x.a + r * x.row;
+      t.c = x.y + r * x.y_row + c;
+      compute_tile(count, t);
+    });
+  }
+}
 
 // Rows [i, i + rows) and columns [j, j + columns) of y = op(a) op(b); the sums have a term at least.
 inline void tiled_product(const float* a, const float* b, float* y, const product_shape& s, const product_part& part) {
@@ -57,7 +91,7 @@ inline void tiled_product(const float* a, const float* b, float* y, const produc
   const std::int64_t slice = (s.k + slices - 1) / slices;
   const std::int64_t width = round_up(std::min(part.columns, most_columns), tile_columns);
   const bool copies = s.transpose_a || collides(a_row);
-  float* const panels = scratch<float, packed_columns>(width * slice);
+  float* const panels = scratch<panel_line>(width / tile_columns * slice)->at;
   float* const block = copies ? scratch<float, copied_rows>(most_rows * (slice + apart)) : nullptr;
   for (std::int64_t column = 0; column < part.columns; column += most_columns)
     for (std::int64_t at = 0; at < s.k; at += slice) {
@@ -78,23 +112,16 @@ inline void tiled_product(const float* a, const float* b, float* y, const produc
           block_of_a = block;
           row = pitch;
         }
-        tile_task t{.depth = depth,
-                    .step = s.transpose_a ? row : 1,
-                    .panel = depth * tile_columns,
-                    .c_row = s.n,
-                    .add = at > 0};
-        if (s.transpose_a) row = 1;
-        const even_rows apart_by(row);
-        t.rows = apart_by.at;
-        for (std::int64_t c = 0; c < columns; c += tile_width()) {
-          t.b = panels + c * depth;
-          t.columns = std::min(tile_width(), columns - c);
-          for_each_tile(rows, [&](std::int64_t r, std::int64_t count) {
-            t.a = block_of_a + r * row;
-            t.c = y + (i + r) * s.n + j + c;
-            compute_tile(count, t);
-          });
-        }
+        multiply_panels({.rows = rows,
+                         .columns = columns,
+                         .depth = depth,
+                         .a = block_of_a,
+                         .row = s.transpose_a ? 1 : row,
+                         .step = s.transpose_a ? row : 1,
+                         .b = panels,
+                         .y = y + i * s.n + j,
+                         .y_row = s.n,
+                         .add = at > 0});
       }
     }
 }

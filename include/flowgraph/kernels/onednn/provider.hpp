@@ -37,7 +37,7 @@ std::unique_ptr<prepared_kernel> prepare(const op_def& op, const kernel_args& k,
   return nullptr;
 }
 
-inline constexpr kernel_provider everywhere{"onednn", &prepare<true>};
+inline constexpr kernel_provider everywhere{"onednn", &prepare<true>, true};
 inline constexpr kernel_provider where_faster{"onednn", &prepare<false>};
 
 }  // namespace flowgraph::detail::onednn
