@@ -38,8 +38,8 @@ inline std::string shapes_text(const instruction& x, const array_view* operands)
 // The kernel that computes an instruction of a workspace is the library's own or a provider's.
 inline std::string_view provider_of(const workspace& w, int i) {
   if (w.attempt_of(i) != nullptr) return "a resource";
-  const bound_call& c = w.call(i);
-  return c.prepared != nullptr && c.by != nullptr ? c.by->name : "flowgraph";
+  const kernel_provider* const by = w.call(i).by;
+  return by != nullptr ? by->name : "flowgraph";
 }
 
 class step_recorder {

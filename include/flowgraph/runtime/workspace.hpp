@@ -22,20 +22,6 @@
 
 namespace flowgraph::detail {
 
-// An instruction, ready to be called.
-struct bound_call {
-  kernel_function kernel = nullptr;
-  std::unique_ptr<prepared_kernel> prepared;  // in place of it
-  const kernel_provider* by = nullptr;        // whose it is; null: the library's own
-  kernel_args args;
-
-  void operator()() const {
-    if (prepared == nullptr) return kernel(args);
-    prepared->run(args);
-    if (args.region != nullptr && !prepared->finishes()) run_region(args);
-  }
-};
-
 class workspace {
  public:
   workspace(const executable& e, variable_store& variables, resource_store& resources, const kernel_provider* provider,
@@ -322,11 +308,14 @@ class workspace {
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
     for (const awaited& a : attempts_)
       if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
+    for (bound_call& c : calls_) c.prepared = nullptr;
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
     for (int i = 0; i < p.instructions.size(); ++i)
       if (p.instructions[i].program == 0 || p.programs[p.instructions[i].program].role == program_role::after)
         prepare_kernel(i, threads);
+    for (int i = 0; i < p.instructions.size() && !options_.check_numerics; ++i)
+      row_writer::wrap(p, i, operands_, calls_);
   }
   void prepare_kernel(int i, int threads) {
     const op_def& op = *executable_.plan().instructions[i].op;
@@ -335,8 +324,10 @@ class workspace {
     to.prepared = options_.check_numerics ? nullptr : row_view::make(executable_.plan(), i, operands_);
     if (to.prepared == nullptr && (provider_ == nullptr || !provider_->first))
       to.prepared = packed_product::make(op, to.args);
-    to.by = to.prepared == nullptr ? provider_ : nullptr;
-    if (to.by != nullptr) to.prepared = provider_->prepare(op, to.args, threads);
+    to.by = nullptr;
+    if (to.prepared != nullptr || provider_ == nullptr) return;
+    to.prepared = provider_->prepare(op, to.args, threads);
+    if (to.prepared != nullptr) to.by = provider_;
   }
 
   void choose_gifts(const std::int64_t* symbols) {

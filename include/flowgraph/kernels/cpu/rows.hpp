@@ -9,7 +9,7 @@ namespace flowgraph {
 
 namespace detail {
 
-// change(to, from) for each element of each row, after the rest was copied, unless it is there already.
+// change(to, from, n) for each row of n elements, after the rest was copied, unless it is there already.
 template <class T, class Change>
 void change_rows(const kernel_args& k, const Change& change) {
   const std::int64_t n = row_size(k.in[0]), rows = k.in[0].dim(0), count = k.in[1].size();
@@ -19,7 +19,7 @@ void change_rows(const kernel_args& k, const Change& change) {
   for (std::int64_t i = 0; i < count; ++i) {
     const T* const from = k.in[2].as<const T>() + i * n;
     T* const to = y + row_at(k.in[1], i, rows) * n;
-    for (std::int64_t j = 0; j < n; ++j) change(to[j], from[j]);
+    change(to, from, n);
   }
 }
 
@@ -30,7 +30,9 @@ struct cpu_kernel<ops::set_rows> {
   using types = all_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::change_rows<T>(k, [](T& to, const T& from) { to = from; });
+    detail::change_rows<T>(k, [](T* to, const T* from, std::int64_t n) {
+      if (to != from) std::copy_n(from, n, to);  // it may have been computed there
+    });
   }
 };
 
@@ -40,7 +42,9 @@ struct cpu_kernel<ops::add_rows> {
   static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::change_rows<T>(k, [](T& to, const T& from) { to += from; });
+    detail::change_rows<T>(k, [](T* to, const T* from, std::int64_t n) {
+      for (std::int64_t j = 0; j < n; ++j) to[j] += from[j];
+    });
   }
 };
 
