@@ -72,6 +72,14 @@ class Amalgamate(unittest.TestCase):
         })
         self.assertIn("include each other: flowgraph.hpp -> flowgraph/a.hpp -> flowgraph/b.hpp -> flowgraph/a.hpp", said)
 
+    def test_a_header_that_ends_with_its_definitions(self):
+        code, _ = self.amalgamate({
+            "flowgraph.hpp": "#include <flowgraph/a.hpp>\n",
+            "flowgraph/a.hpp": 'int f();\n#ifndef X\n#include "a_code.hpp"\n#endif\n',
+            "flowgraph/a_code.hpp": '#include "a.hpp"\nint f() { return 1; }\n',
+        })
+        self.assertEqual(code, "int f();\n#ifndef X\nint f() { return 1; }\n#endif")
+
     def test_conditions_that_do_not_end(self):
         _, said = self.amalgamate({"flowgraph.hpp": "#if X\n"})
         self.assertIn("flowgraph.hpp: an #if without its #endif", said)
