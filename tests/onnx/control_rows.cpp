@@ -66,6 +66,18 @@ void control_rows() {
             zeros_like(squeeze<0>(slice<from<0, 0, 0>, 1, batch, 3>(xs))), xs);
       },
       written);
+  row<tensor<float, steps, batch, 3>, tensor<float, 3, 3>>(
+      "scan_gradient",
+      [](auto xs, auto w) {
+        const auto [last, all] = scan(
+            [&](auto h, auto x) {
+              const auto next = tanh(matmul(h, w) + x);
+              return std::tuple(next, next);
+            },
+            zeros_like(squeeze<0>(slice<from<0, 0, 0>, 1, batch, 3>(xs))), xs);
+        return gradients(reduce_sum(square(all)) + reduce_sum(last), xs, w);
+      },
+      written);
 }
 
 }  // namespace flowgraph::testing

@@ -23,6 +23,7 @@ struct bound_call {
   kernel_function kernel = nullptr;
   std::unique_ptr<prepared_kernel> prepared;  // in place of it
   const kernel_provider* by = nullptr;        // whose it is; null: the library's own
+  bool writes_row = false;                    // its result is computed in a row of an array
   kernel_args args;
 
   void operator()() const {
@@ -110,8 +111,7 @@ class row_writer final : public prepared_kernel {
     const instruction& y = p.instructions[made_by];
     bound_call& call = calls[static_cast<std::size_t>(made_by)];
     if (y.region != x.region || y.n_regions != 0 || y.op->is(trait::waits) || y.op->id == ops::recv::id ||
-        y.op->id == ops::enter::id || y.op->id == ops::embedding_lookup::id ||
-        dynamic_cast<row_writer*>(call.prepared.get()) != nullptr)
+        y.op->id == ops::enter::id || y.op->id == ops::embedding_lookup::id || call.writes_row)
       return;
     const slot_readers readers(p, made_by, value, array);
     if (!readers.known) return;
@@ -123,6 +123,7 @@ class row_writer final : public prepared_kernel {
     made->kernel_ = call.kernel;
     made->prepared_ = std::move(call.prepared);
     call.prepared = std::move(made);
+    call.writes_row = true;
   }
 
   void run(const kernel_args& k) override {
