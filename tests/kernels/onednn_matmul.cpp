@@ -49,6 +49,7 @@ TEST_CASE("oneDNN: products of all orientations, with remainders of rows, column
   check_product(40, 515, 600);   // panels of b
   check_product(70, 130, 300);   // parts of columns
   check_product(300, 70, 120);   // parts of rows
+  check_product(70, 40, 1100);   // parts of both, with AVX-512
   check_product(1500, 5, 1450);  // large enough for sgemm to copy both operands
 }
 

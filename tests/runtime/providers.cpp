@@ -56,6 +56,29 @@ TEST_CASE("a model trains alike with every provider and number of threads") {
   }
 }
 
+// Parts of rows and columns, each of them finished by the region behind the product.
+constexpr auto wide = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 40>("x");
+  auto w = g.variable<float, 40, 1100>("w", fg::init::glorot_uniform());
+  auto b = g.variable<float, 1100>("b", fg::init::uniform(-1.0, 1.0));
+  g.name("y", fg::relu(fg::matmul(x, w) + b));
+});
+
+TEST_CASE("what follows a product is done to each of its parts, once") {
+  std::vector<float> x(70 * 40);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  const auto result = [&](int threads, fg::kernels k) {
+    fg::session<wide> s({.threads = threads, .seed = 3, .kernels = k});
+    return s.run<"y">(fg::feed<"x">(x));
+  };
+  const auto expected = result(1, fg::kernels::eigen);
+  for (const int threads : {1, 2}) {
+    const auto y = result(threads, fg::detail::has_onednn ? fg::kernels::onednn : fg::kernels::automatic);
+    for (std::size_t i = 0; i < 70 * 1100; ++i)
+      REQUIRE(y.data()[i] == doctest::Approx(expected.data()[i]).epsilon(1e-4).scale(0.1));
+  }
+}
+
 TEST_CASE("a filter that a provider keeps in its own layout is followed when it changes") {
   const std::vector<float> x(4 * 16 * 16 * 16, 0.5f);
   const std::vector<std::int64_t> y{1, 2, 3, 4};

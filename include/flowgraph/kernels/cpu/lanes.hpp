@@ -39,6 +39,10 @@ struct lanes {
   void store(T* to) const { eigen::pstoreu(to, p); }
   // The first n, fewer than there are lanes; the others are `rest`, and are not stored.
   static lanes load(const T* x, int n, T rest = 0) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (std::is_same_v<packet<T>, __m512>)
+      return _mm512_mask_loadu_ps(_mm512_set1_ps(rest), first_of_sixteen(n), x);
+#endif
 #if defined(EIGEN_VECTORIZE_AVX2)
     if constexpr (std::is_same_v<packet<T>, __m256>)
       return _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(x, first_lanes(n)),
@@ -50,6 +54,9 @@ struct lanes {
     return load(all);
   }
   void store(T* to, int n) const {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (std::is_same_v<packet<T>, __m512>) return _mm512_mask_storeu_ps(to, first_of_sixteen(n), p);
+#endif
 #if defined(EIGEN_VECTORIZE_AVX2)
     if constexpr (std::is_same_v<packet<T>, __m256>) return _mm256_maskstore_ps(to, first_lanes(n), p);
 #endif
@@ -64,6 +71,10 @@ struct lanes {
   friend lanes operator*(const lanes& x, const lanes& y) { return eigen::pmul(x.p, y.p); }
   friend lanes operator/(const lanes& x, const lanes& y) { return eigen::pdiv(x.p, y.p); }
 
+#if defined(EIGEN_VECTORIZE_AVX512)
+ private:
+  static __mmask16 first_of_sixteen(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+#endif
 #if defined(EIGEN_VECTORIZE_AVX2)
  private:
   static __m256i first_lanes(int n) {

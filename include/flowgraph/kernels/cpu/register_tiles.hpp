@@ -62,21 +62,26 @@ inline bool has_wide_tiles() {
   return found;
 }
 
+// Rows are found by their distance from one pointer that moves on: with a pointer for each of them g++ runs out of
+// registers where columns are not neighbours.
 template <int Rows>
 [[gnu::target("avx2,fma")]] void compute_narrow_tile(const tile_task& t) {
   __m256 sum[Rows][2];
+  std::int64_t rows[Rows];
   FLOWGRAPH_WRITE_OUT
-  for (int i = 0; i < Rows; ++i) sum[i][0] = sum[i][1] = _mm256_setzero_ps();
-  const float *rows[Rows], *b = t.b;
-  FLOWGRAPH_WRITE_OUT
-  for (int i = 0; i < Rows; ++i) rows[i] = t.a + t.rows[i];
+  for (int i = 0; i < Rows; ++i) {
+    rows[i] = t.rows[i];
+    sum[i][0] = sum[i][1] = _mm256_setzero_ps();
+  }
+  const float* b = t.b;
+  const std::int64_t step = t.step;
   for (std::int64_t tap = 0; tap < t.taps; ++tap) {
-    std::int64_t at = tap * t.tap_step;
-    for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, at += t.step) {
+    const float* left = t.a + tap * t.tap_step;
+    for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, left += step) {
       const __m256 low = _mm256_loadu_ps(b), high = _mm256_loadu_ps(b + 8);
       FLOWGRAPH_WRITE_OUT
       for (int i = 0; i < Rows; ++i) {
-        const __m256 x = _mm256_broadcast_ss(rows[i] + at);
+        const __m256 x = _mm256_broadcast_ss(left + rows[i]);
         sum[i][0] = _mm256_fmadd_ps(x, low, sum[i][0]);
         sum[i][1] = _mm256_fmadd_ps(x, high, sum[i][1]);
       }
@@ -100,25 +105,31 @@ template <int Rows>
   }
 }
 
+// The result's places are asked for before the sums are: it is mostly in no cache of this core.
 template <int Rows, int Panels>
-[[gnu::target("avx512f")]] void compute_wide_tile(const tile_task& t) {
+[[gnu::target("avx512f,prfchw")]] void compute_wide_tile(const tile_task& t) {
   __m512 sum[Rows][Panels];
-  const float *rows[Rows], *b = t.b;
+  std::int64_t rows[Rows];
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < Rows; ++i) {
-    rows[i] = t.a + t.rows[i];
+    rows[i] = t.rows[i];
     FLOWGRAPH_WRITE_OUT
-    for (int j = 0; j < Panels; ++j) sum[i][j] = _mm512_setzero_ps();
+    for (int j = 0; j < Panels; ++j) {
+      __builtin_prefetch(t.c + i * t.c_row + j * tile_columns, 1);
+      sum[i][j] = _mm512_setzero_ps();
+    }
   }
+  const float* b = t.b;
+  const std::int64_t panel = t.panel, step = t.step;
   for (std::int64_t tap = 0; tap < t.taps; ++tap) {
-    std::int64_t at = tap * t.tap_step;
-    for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, at += t.step) {
+    const float* left = t.a + tap * t.tap_step;
+    for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, left += step) {
       __m512 right[Panels];
       FLOWGRAPH_WRITE_OUT
-      for (int j = 0; j < Panels; ++j) right[j] = _mm512_loadu_ps(b + j * t.panel);
+      for (int j = 0; j < Panels; ++j) right[j] = _mm512_loadu_ps(b + j * panel);
       FLOWGRAPH_WRITE_OUT
       for (int i = 0; i < Rows; ++i) {
-        const __m512 x = _mm512_set1_ps(rows[i][at]);
+        const __m512 x = _mm512_set1_ps(left[rows[i]]);
         FLOWGRAPH_WRITE_OUT
         for (int j = 0; j < Panels; ++j) sum[i][j] = _mm512_fmadd_ps(x, right[j], sum[i][j]);
       }

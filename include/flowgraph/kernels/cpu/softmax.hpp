@@ -64,6 +64,16 @@ exp_sum<T> exp_row(const T* x, T* y, std::int64_t n) {
   return {eigen::predux_max(greatest.p), eigen::predux(sum.p)};
 }
 
+// Every element of a row of n divided by x. Rows of a few classes are shorter than Eigen's packets may be.
+template <class T>
+void divide_row(T* row, T x, std::int64_t n) {
+  const lanes<T> by(x);
+  std::int64_t i = 0;
+  for (; i + lane_count<T> <= n; i += lane_count<T>) (lanes<T>::load(row + i) / by).store(row + i);
+  const int rest = static_cast<int>(n - i);
+  if (rest > 0) (lanes<T>::load(row + i, rest) / by).store(row + i, rest);
+}
+
 // f(row)
 template <class F>
 void for_each_row(const kernel_args& k, std::int64_t rows, std::int64_t n, const F& f) {
@@ -190,7 +200,7 @@ struct cpu_kernel<ops::softmax_minus_one_hot> {
     detail::for_each_row(k, k.in[1].size(), classes, [&](std::int64_t i) {
       T* const row = y + i * classes;
       const T sum = detail::exp_row(x + i * classes, row, classes).sum;
-      detail::line_map<T>(row, classes) /= sum;
+      detail::divide_row(row, sum, classes);
       row[labels[i]] -= T(1);
     });
   }

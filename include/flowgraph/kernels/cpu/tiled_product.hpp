@@ -42,6 +42,26 @@ inline void pack_columns(const float* b, std::int64_t row, bool turned, std::int
                                                          : b[p * row + whole + j];
 }
 
+// Puts a block of a transposed left operand, [depth, rows] with its rows `row` apart, into tiles [depth, rows of the
+// tile], one behind the other: what a tile reads for one term of its sums then lies together.
+inline void pack_rows(const float* a, std::int64_t row, std::int64_t rows, std::int64_t depth, float* to) {
+  constexpr std::int64_t together = 32;  // lines of a, which may be pages apart: read for all tiles while they are near
+  constexpr std::int64_t half = wide_rows / 2;
+  for (std::int64_t first = 0; first < depth; first += together)
+    for_each_tile(rows, [&](std::int64_t r, std::int64_t count) {
+      for (std::int64_t p = first; p < std::min(first + together, depth); ++p) {
+        const float* const from = a + p * row + r;
+        float* const tile = to + r * depth + p * count;
+        if (count < half) {
+          for (std::int64_t i = 0; i < count; ++i) tile[i] = from[i];
+        } else {  // the first four and the last four, which may be partly the same
+          std::memcpy(tile, from, half * sizeof(float));
+          std::memcpy(tile + count - half, from + count - half, half * sizeof(float));
+        }
+      }
+    });
+}
+
 // Elements that far apart compete for the same places of the first-level cache.
 constexpr bool collides(std::int64_t row) { return row >= 512 && row % 512 == 0; }
 
@@ -51,12 +71,13 @@ struct alignas(64) panel_line {
 };
 struct copied_rows;  // a use of scratch memory
 
-// y = a b, or added to y: a [rows, depth], element (i, p) is a[row i + step p]; b in panels, one behind the other;
-// y [rows, columns], rows y_row apart.
+// y = a b, or added to y: a [rows, depth], element (i, p) is a[row i + p], or in tiles, as pack_rows leaves it; b in
+// panels, one behind the other; y [rows, columns], rows y_row apart.
 struct panel_product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   const float* a = nullptr;
-  std::int64_t row = 0, step = 1;
+  std::int64_t row = 0;
+  bool in_tiles = false;
   const float* b = nullptr;
   float* y = nullptr;
   std::int64_t y_row = 0;
@@ -64,18 +85,14 @@ struct panel_product {
 };
 
 inline void multiply_panels(const panel_product& x) {
-  const even_rows apart(x.row);
-  tile_task t{.depth = x.depth,
-              .rows = apart.at,
-              .step = x.step,
-              .panel = x.depth * tile_columns,
-              .c_row = x.y_row,
-              .add = x.add};
+  const even_rows apart(x.in_tiles ? 1 : x.row);
+  tile_task t{.depth = x.depth, .rows = apart.at, .panel = x.depth * tile_columns, .c_row = x.y_row, .add = x.add};
   for (std::int64_t c = 0; c < x.columns; c += tile_width()) {
     t.b = x.b + c * x.depth;
     t.columns = std::min(tile_width(), x.columns - c);
     for_each_tile(x.rows, [&](std::int64_t r, std::int64_t count) {
-      t.a = x.a + r * x.row;
+      t.a = x.a + r * (x.in_tiles ? x.depth : x.row);
+      t.step = x.in_tiles ? count : 1;
       t.c = x.y + r * x.y_row + c;
       compute_tile(count, t);
     });
@@ -84,7 +101,10 @@ inline void multiply_panels(const panel_product& x) {
 
 // Rows [i, i + rows) and columns [j, j + columns) of y = op(a) op(b); the sums have a term at least.
 inline void tiled_product(const float* a, const float* b, float* y, const product_shape& s, const product_part& part) {
-  constexpr std::int64_t most_depth = 320, most_rows = 96, most_columns = 512, apart = 16;
+  // What a block of columns and a block of rows take of the second-level cache. A tile reads the result once for each
+  // slice of the sums, so these are long; wide tiles are done with a slice in half the time.
+  constexpr std::int64_t most_columns = 512, apart = 16;
+  const std::int64_t most_depth = has_wide_tiles() ? 512 : 320, most_rows = has_wide_tiles() ? 64 : 96;
   const std::int64_t a_row = s.transpose_a ? s.m : s.k, b_row = s.transpose_b ? s.k : s.n;
   // The sum is cut evenly: a short last piece would cost as much as a long one.
   const std::int64_t slices = (s.k + most_depth - 1) / most_depth;
@@ -103,21 +123,21 @@ inline void tiled_product(const float* a, const float* b, float* y, const produc
         const std::int64_t rows = std::min(most_rows, part.rows - from), i = part.i + from;
         const float* block_of_a = a + (s.transpose_a ? at * a_row + i : i * a_row + at);
         std::int64_t row = a_row;
-        if (copies) {
-          const std::int64_t lines = s.transpose_a ? depth : rows, length = s.transpose_a ? rows : depth;
-          const std::int64_t pitch = s.transpose_a ? most_rows : depth + apart;
-          for (std::int64_t line = 0; line < lines; ++line)
-            std::memcpy(block + line * pitch, block_of_a + line * a_row,
-                        static_cast<std::size_t>(length) * sizeof(float));
+        if (s.transpose_a) {
+          pack_rows(block_of_a, a_row, rows, depth, block);
           block_of_a = block;
-          row = pitch;
+        } else if (copies) {
+          row = depth + apart;
+          for (std::int64_t line = 0; line < rows; ++line)
+            std::memcpy(block + line * row, block_of_a + line * a_row, static_cast<std::size_t>(depth) * sizeof(float));
+          block_of_a = block;
         }
         multiply_panels({.rows = rows,
                          .columns = columns,
                          .depth = depth,
                          .a = block_of_a,
-                         .row = s.transpose_a ? 1 : row,
-                         .step = s.transpose_a ? row : 1,
+                         .row = row,
+                         .in_tiles = s.transpose_a,
                          .b = panels,
                          .y = y + i * s.n + j,
                          .y_row = s.n,

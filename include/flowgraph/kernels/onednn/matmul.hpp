@@ -13,8 +13,9 @@
 namespace flowgraph::detail::onednn {
 
 // How sgemm works depends on the sizes it is called with. For large products it copies both operands into panels first.
-// Otherwise it reads them as they lie, which halves the speed where rows of b are some KiB apart (they compete for the
-// same places of the first-level cache); there a panel of b is copied here, once for all rows of a.
+// Otherwise it reads them as they lie, which without AVX-512 halves the speed where rows of b are some KiB apart (they
+// compete for the same places of the first-level cache); there a panel of b is copied here, once for all rows of a.
+// With AVX-512 it reads whole lines of b, and parts of a few hundred columns are as quick as the whole.
 class matmul final : public prepared_kernel {
  public:
   explicit matmul(const kernel_args& k) {
@@ -30,7 +31,10 @@ class matmul final : public prepared_kernel {
     rows_ = m;
     columns_ = n;
     if (2 * m * n * depth < smallest_part) return;
-    if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
+    if (has_wide_registers()) {
+      rows_ = even_part(m, m * n >= large / 2 ? 512 : transpose_a ? 256 : 64);
+      columns_ = even_part(n, 512);
+    } else if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
       // Every part copies what it reads: where there is much to do, parts are large.
       const double most = m * n >= large ? 0.002 : copying;
       while (rows_ >= columns_ ? copied_by_sgemm(half(rows_), columns_, most)
@@ -46,11 +50,12 @@ class matmul final : public prepared_kernel {
 
   std::int64_t flops() const { return 2 * batch_ * shape_.m * shape_.n * shape_.k; }
   // A left operand that is transposed and read as it lies: the library's own tiles copy it first, in half the time.
-  // With AVX-512 that takes as long, but for large results.
+  // With AVX-512 that holds for the right operand, but for a few rows; and small products are done before sgemm begins.
   bool slower_than_tiles() const {
-    const std::int64_t least = has_wide_registers() ? 1 << 16 : 0;
-    return shape_.transpose_a && shape_.m * shape_.n >= least && !copied_by_sgemm(shape_.m, shape_.n) &&
-           on_tiles<float>(shape_);
+    const auto [m, n, depth, transpose_a, transpose_b] = shape_;
+    if (!on_tiles<float>(shape_)) return false;
+    if (has_wide_registers()) return (transpose_b && m >= 16) || 2 * m * n * depth < 1 << 21;
+    return transpose_a && !copied_by_sgemm(m, n);
   }
 
   void run(const kernel_args& k) override {
@@ -68,18 +73,25 @@ class matmul final : public prepared_kernel {
         multiply(a.as<const float>() + a_batch.offset(matrix) * shape_.m * shape_.k,
                  b.as<const float>() + b_batch.offset(matrix) * shape_.k * shape_.n,
                  y.as<float>() + matrix * shape_.m * shape_.n, row, column);
-        if (finishes()) k.finish(matrix * shape_.m + row, 0, std::min(rows_, shape_.m - row), shape_.n, shape_.n);
+        if (finishes())
+          k.finish(matrix * shape_.m + row, column, std::min(rows_, shape_.m - row),
+                   std::min(columns_, shape_.n - column), shape_.n);
       }
     });
   }
 
-  // Rows that are whole: pieces of them would be too short for a region.
-  bool finishes() const override { return columns_ >= shape_.n; }
+  // Panels would be too short for a region.
+  bool finishes() const override { return columns_ > panel_columns || columns_ >= shape_.n; }
 
  private:
   static constexpr std::int64_t smallest_part = 1 << 22;
   static constexpr std::int64_t panel_columns = 64, panel_rows = 512, widest_row = 512, large = 1 << 21;
 
+  // As much of n as each part gets where none gets more than `most`, but for whole registers.
+  static constexpr std::int64_t even_part(std::int64_t n, std::int64_t most) {
+    const std::int64_t parts = (n + most - 1) / most;
+    return round_up((n + parts - 1) / parts, tile_columns);
+  }
   static constexpr std::int64_t half(std::int64_t n) { return (n / 2 + 15) / 16 * 16; }
   // What it costs to copy both operands, relative to the product; sgemm's own rule.
   static constexpr double copying = 0.0038;
