@@ -72,7 +72,8 @@ TEST_CASE("onnx: a tensor that is fed is an input, and what computes it stays be
 
   fg::export_onnx(s, file, picked, fg::fed(largest, h));  // one of several results of a node
   CHECK(names_of(fg::import_onnx(file).inputs()) == std::vector<std::string>{"input_0", "h"});
-  const typed_array two(fg::dtype::float32, {2, 2}, {5, 5, 5, 5}), rising(fg::dtype::float32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const typed_array two(fg::dtype::float32, {2, 2}, {5, 5, 5, 5}),
+      rising(fg::dtype::float32, {2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(run_model(file, {two, rising})[0].values == std::vector<double>{12, 11, 12, 11});
 
   const auto by = [&](const auto&... arguments) {
