@@ -31,7 +31,8 @@ inline constexpr auto ridge = fg::define([](fg::graph& g) {
 
   auto w = g.variable<double, 10, 1>("w");
   auto b = g.variable<double>("b");
-  auto cost = reduce_sum(square(matmul(x, w) + b - y)) + lambda * reduce_sum(square(w));
+  auto guess = g.name("guess", matmul(x, w) + b);
+  auto cost = reduce_sum(square(guess - y)) + lambda * reduce_sum(square(w));
   auto [dw, db] = fg::gradients(cost, w, b);
   static_assert(std::is_same_v<decltype(dw), fg::tensor<double, 10, 1>>);
   auto count = reduce_sum(ones_like(y));

@@ -30,8 +30,8 @@ inline constexpr auto digits = fg::define([](fg::graph& g) {
   auto w2 = g.variable<float, 32, 10>("w2", fg::init::glorot_uniform());
   auto b2 = g.variable<float, 10>("b2");
 
-  auto h = relu(matmul(x, w1) + b1);  // [batch, 32]
-  auto logits = matmul(h, w2) + b2;   // [batch, 10]
+  auto h = relu(matmul(x, w1) + b1);                   // [batch, 32]
+  auto logits = g.name("logits", matmul(h, w2) + b2);  // [batch, 10]
   auto loss = reduce_mean(softmax_cross_entropy_with_logits(logits, y));
 
   g.name("loss", loss);

@@ -7,7 +7,7 @@
 //
 //   The same layers twice, with the same parameters:
 //     training:  statistics of the batch, elements dropped --> softmax cross-entropy --> loss --> adam = train
-//     inference: running statistics, nothing dropped       --> argmax = y --> accuracy
+//     inference: running statistics, nothing dropped       --> logits --> argmax = y --> accuracy
 //
 //   example_04_digits_cnn [data directory] [epochs]
 #include <cstdint>
@@ -46,7 +46,8 @@ inline constexpr auto digits = fg::define([](fg::graph& g) {
   auto y = g.placeholder<std::int64_t, batch>("y");
   auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(network(fg::phase::training)(x), y)));
   g.name("train", fg::adam(fg::exponential_decay(0.003, 0.9, steps_an_epoch)).minimize(loss));
-  g.name("accuracy", reduce_mean(cast<float>(equal(argmax<1>(network(fg::phase::inference)(x)), y))));
+  auto logits = g.name("logits", network(fg::phase::inference)(x));
+  g.name("accuracy", reduce_mean(cast<float>(equal(argmax<1>(logits), y))));
 });
 
 inline constexpr int enough = 20;  // epochs until the network must be as good as it should be

@@ -43,6 +43,7 @@ inline constexpr auto reader = fg::define([](fg::graph& g) {
   auto y = g.placeholder<std::int64_t, batch, duration>("y");
   auto zero = fg::zeros<float, batch, units>(g);
   auto [logits, h, c] = guess(x, zero, zero);
+  g.name("logits", logits);  // [batch, duration, 128]
   auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, y)));
   const auto adam = fg::adam(0.01);
   g.name("train", adam.apply_gradients(fg::clip_by_global_norm(adam.compute_gradients(loss), 1.0)));

@@ -61,6 +61,7 @@ inline constexpr auto translator = fg::define([](fg::graph& g) {
       },
       h0, fg::transpose<1, 0>(given));
   auto loss = reduce_mean(softmax_cross_entropy_with_logits(logits, fg::transpose<1, 0>(target)));
+  g.name("logits", logits);  // [digits + 1, batch, words]
   g.name("loss", loss);
   g.name("train", fg::adam(0.003).minimize(loss));
 

@@ -65,7 +65,7 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr auto digits = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 64>("x");
   auto y = g.placeholder<std::int64_t, batch>("y");
-  auto z = fg::layers::dense<10>(x, "out");
+  auto z = g.name("z", fg::layers::dense<10>(x, "out"));
   auto p = fg::apply<sparsemax>(z);
   static_assert(std::is_same_v<decltype(p), fg::tensor<float, batch, 10>>);
   auto loss = g.name("loss", reduce_mean(reduce_sum<1>(p * z - 0.5f * p * p - fg::one_hot<10>(y) * z) + 0.5f));

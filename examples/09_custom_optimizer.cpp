@@ -40,7 +40,7 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr auto digits = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 64>("x");
   auto y = g.placeholder<std::int64_t, batch>("y");
-  auto logits = fg::layers::dense<10>(relu(fg::layers::dense<32>(x, "hidden")), "out");
+  auto logits = g.name("logits", fg::layers::dense<10>(relu(fg::layers::dense<32>(x, "hidden")), "out"));
   auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, y)));
   g.name("accuracy", reduce_mean(cast<float>(equal(argmax<1>(logits), y))));
   g.name("rprop", rprop(0.01).minimize(loss));

@@ -51,7 +51,7 @@ inline constexpr auto word_vectors = fg::define([](fg::graph& g) {
   g.name("sampled", reduce_mean(sampled));
   g.name("train", fg::adagrad(0.5).minimize(reduce_mean(sampled)));
 
-  auto logits = matmul<fg::transpose_b>(h, weights) + biases;  // [pairs, 128]
+  auto logits = g.name("logits", matmul<fg::transpose_b>(h, weights) + biases);  // [pairs, 128]
   g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, neighbour)));
 
   auto unit = vectors / norm<1>(vectors, fg::keepdims);

@@ -41,7 +41,7 @@ inline constexpr auto reader = fg::define([](fg::graph& g) {
     auto scope = g.scope("out");
     return matmul<fg::transpose_b>(x, g.variable<float, 10, 32>("weight")) + g.variable<float, 10>("bias");
   };
-  auto h = fg::gru_cell(row, state, gru());  // [1, 32]
+  auto h = g.name("next", fg::gru_cell(row, state, gru()));  // [1, 32]
   g.name("logits", linear(h));
   g.name("advance", assign(state, h));
   g.name("begin", assign(state, 0));

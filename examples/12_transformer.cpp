@@ -55,7 +55,8 @@ constexpr auto guess(fg::graph& g, auto x) {
 inline constexpr auto transformer = fg::define([](fg::graph& g) {
   auto x = g.placeholder<std::int64_t, batch, length>("x");
   auto y = g.placeholder<std::int64_t, batch, length>("y");
-  auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(guess(g, x), y)));
+  auto logits = g.name("logits", guess(g, x));  // [batch, length, 128]
+  auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, y)));
   g.name("train", fg::adam(fg::warm_up(50, 0.003)).minimize(loss));
 
   // The greatest of logits with Gumbel noise is a letter drawn from their softmax.

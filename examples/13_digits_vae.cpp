@@ -41,17 +41,19 @@ inline constexpr auto vae = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 64>("x") / 16;  // pixels are 0 to 16
   auto y = g.placeholder<std::int64_t, batch>("y");
   auto h = relu(layers::dense<units>(fg::concat<1>(x, fg::one_hot<10>(y)), "see"));
-  auto mean = layers::dense<latent>(h, "mean");
+  auto mean = g.name("mean", layers::dense<latent>(h, "mean"));
   auto spread = layers::dense<latent>(h, "spread");  // the logarithm of the deviation
-  auto z = mean + exp(spread) * fg::random_normal<float, batch, latent>(g);
-  auto wrong = reduce_sum<1>(square(x - draw(z, y))) / (2 * pixel_deviation * pixel_deviation);
+  auto z = g.name("z", mean + exp(spread) * fg::random_normal<float, batch, latent>(g));
+  auto drawn = g.name("drawn", draw(z, y));
+  auto wrong = reduce_sum<1>(square(x - drawn)) / (2 * pixel_deviation * pixel_deviation);
   auto kl = reduce_sum<1>(square(mean) + exp(spread * 2) - spread * 2 - 1) / 2;
   g.name("kl", reduce_mean(kl));
   auto loss = g.name("loss", reduce_mean(wrong + kl));
   g.name("train", fg::adam(fg::exponential_decay(0.003, 0.98, 29)).minimize(loss));
 
   auto asked = fg::floordiv(fg::range<std::int64_t, 100>(g), 10);  // ten times 0, ten times 1, ...
-  auto samples = draw(fg::random_normal<float, 100, latent>(g), asked);
+  auto noise = g.name("noise", fg::random_normal<float, 100, latent>(g));
+  auto samples = draw(noise, asked);
   auto framed = fg::pad<0, 0, 0, 0, 1, 1, 1, 1>(reshape<10, 10, 8, 8>(samples));
   auto picture = reshape<100, 1, 100, 1>(fg::transpose<0, 2, 1, 3>(framed));  // rows of digits, rows of their pixels
   g.name("picture", reshape<400, 400>(fg::tile<1, 4, 1, 4>(picture)));

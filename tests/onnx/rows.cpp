@@ -20,8 +20,9 @@ namespace {
 const session_options one_thread{.threads = 1, .seed = 1};
 std::set<std::uint64_t> exported;  // ops that a row had
 
-// Numbers that differ, in an order that is not theirs.
-typed_array numbers(dtype type, const std::vector<std::int64_t>& dims, const row_options& o, int seed) {
+}  // namespace
+
+typed_array numbers(dtype type, const std::vector<std::int64_t>& dims, double low, double high, int seed) {
   std::size_t count = 1;
   for (const std::int64_t d : dims) count *= static_cast<std::size_t>(d);
   std::vector<double> values(count);
@@ -29,14 +30,12 @@ typed_array numbers(dtype type, const std::vector<std::int64_t>& dims, const row
   for (double& v : values) {
     state = state * 1664525u + 1013904223u;
     const double unit = static_cast<double>(state >> 8) / static_cast<double>(1u << 24);
-    v = o.low + unit * (o.high - o.low);
+    v = low + unit * (high - low);
     if (!is_floating(type)) v = std::floor(v);
     if (type == dtype::boolean) v = unit < 0.5;
   }
   return {type, dims, values};
 }
-
-}  // namespace
 
 typed_array read_tensor(const std::filesystem::path& path) {
   const onnx::tensor_proto t = onnx::decoder::decode_tensor(path, file_content(path));
@@ -44,10 +43,18 @@ typed_array read_tensor(const std::filesystem::path& path) {
   std::memcpy(a.memory.data(), t.data.data(), t.data.size());
   return a;
 }
-void write_tensor(const std::filesystem::path& path, const std::string& name, const fgd::borrowed& b) {
-  onnx::tensor_proto t{name, onnx::code_of(b.type), {b.dims, b.dims + b.rank}, ""};
-  t.data.assign(static_cast<const char*>(b.data), static_cast<std::size_t>(b.count * size_of(b.type)));
-  put_content(path, onnx::encoder::encode(t));
+case_directory::case_directory(const std::string& name) {
+  const char* kept = std::getenv("FLOWGRAPH_ONNX_CASES");
+  if (kept == nullptr) scratch_ = std::make_unique<scratch_directory>();
+  path = (kept != nullptr ? std::filesystem::path(kept) : scratch_->path()) / name;
+  std::filesystem::create_directories(path);
+}
+case_directory::~case_directory() = default;
+void case_directory::write(const std::string& kind, std::size_t i, const std::string& name,
+                           const typed_array& a) const {
+  onnx::tensor_proto t{name, onnx::code_of(a.type), a.dims, ""};
+  t.data.assign(reinterpret_cast<const char*>(a.memory.data()), static_cast<std::size_t>(a.count * size_of(a.type)));
+  put_content(path / (kind + "_" + std::to_string(i) + ".pb"), onnx::encoder::encode(t));
 }
 fetched_array as_fetched(const typed_array& a) {
   return fetch({const_cast<double*>(a.memory.data()), a.dims.data(), static_cast<int>(a.dims.size()), a.type});
@@ -114,28 +121,20 @@ void onnx_row::check() {
       };
       dims.push_back(e[i] >= 0 ? e[i] : fgd::evaluate_extent(g.symbol_text(e[i]), lookup));
     }
-    arrays.push_back(numbers(g.nodes[id].type, dims, options_, static_cast<int>(arrays.size())));
+    arrays.push_back(numbers(g.nodes[id].type, dims, options_.low, options_.high, static_cast<int>(arrays.size())));
   }
   for (const typed_array& a : arrays) data.push_back(a.borrow());
   const std::vector<fetched_array> expected = runner(graph.data(), outputs_, inputs_, one_thread).run(data);
 
-  const char* kept = std::getenv("FLOWGRAPH_ONNX_CASES");
-  const scratch_directory scratch;
-  const std::filesystem::path directory = kept != nullptr ? std::filesystem::path(kept) / name_ : scratch / name_;
-  std::filesystem::create_directories(directory);
-  std::vector<onnx::named_fetch> fetches;
+  const case_directory place(name_);
+  const std::filesystem::path& directory = place.path;
+  std::vector<onnx::named_tensor> fetches;
   for (const int id : outputs_) fetches.push_back({id, "y" + std::to_string(fetches.size())});
   dynamic_session s(graph, one_thread);
-  onnx::export_session(s, directory / "model.onnx", fetches);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const std::string k = std::to_string(i);
-    write_tensor(directory / ("input_" + k + ".pb"), "x" + k, data[i]);
-  }
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const std::string k = std::to_string(i);
-    const typed_array a(expected[i].type, expected[i].dims, expected[i].values);
-    write_tensor(directory / ("output_" + k + ".pb"), "y" + k, a.borrow());
-  }
+  onnx::export_session(s, directory / "model.onnx", {fetches});
+  for (std::size_t i = 0; i < arrays.size(); ++i) place.write("input", i, "x" + std::to_string(i), arrays[i]);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    place.write("output", i, "y" + std::to_string(i), {expected[i].type, expected[i].dims, expected[i].values});
   if (!options_.imports) return;
   const std::vector<fetched_array> again = run_model(directory / "model.onnx", arrays);
   REQUIRE(again.size() == expected.size());

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -85,9 +86,25 @@ void neural_rows();
 void control_rows();
 void sequence_rows();
 
-// Tensors in the files of ONNX's own test data.
+// Numbers that differ, in an order that is not theirs. Integers are whole numbers below high.
+typed_array numbers(dtype type, const std::vector<std::int64_t>& dims, double low, double high, int seed);
+
+class scratch_directory;  // ../io/scratch.hpp
+
+// Where a model lies with its inputs and outputs: below FLOWGRAPH_ONNX_CASES, or until the end of a test.
+class case_directory {
+ public:
+  explicit case_directory(const std::string& name);
+  ~case_directory();
+  // As "input_0.pb", in the form of ONNX's own test data.
+  void write(const std::string& kind, std::size_t i, const std::string& name, const typed_array& a) const;
+
+  std::filesystem::path path;
+
+ private:
+  std::unique_ptr<scratch_directory> scratch_;
+};
 typed_array read_tensor(const std::filesystem::path& path);
-void write_tensor(const std::filesystem::path& path, const std::string& name, const fgd::borrowed& values);
 
 // Makes doctest's assertions.
 void compare(const std::string& what, const fetched_array& got, const fetched_array& expected, double tolerance);

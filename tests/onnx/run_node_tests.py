@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Imports onnx's own tests of single ops, as far as the importer has their ops, and compares the numbers.
+"""Imports onnx's own tests of single ops, as far as the importer has their ops, and compares the numbers. Options of
+recurrent ops that onnx does not test are compared with onnxruntime's numbers, where it is installed.
 
   run_node_tests.py TEST_PROGRAM INCLUDE_DIRECTORY [PYTHON]
 
@@ -36,7 +37,7 @@ TYPES = {1, 2, 3, 6, 7, 9, 10, 11}  # element types that tensors here have
 REFUSED = re.compile(
     r"_expanded|training|_mask|reflect|edge|wrap|3d|maxpool_2d_(dilations|uint8)|averagepool_2d_dilations|select_last"
     r"|_argmax_|ellipsis|einsum_batch_diagonal|batch_dim|scatternd_(max|min|mul)|convtranspose_(kernel_shape|autopad|output_shape)"
-    r"|ceil_last_window|empty_set|_zero|range_(float|bfloat)|peepholes"
+    r"|ceil_last_window|empty_set|_zero|range_(float|bfloat)"
 )
 
 # Of these the operands behind the first say what shape the result has: they are known when a model is imported.
@@ -71,6 +72,49 @@ def write(directory: pathlib.Path, case) -> None:
             (directory / f"{kind}_{k}.pb").write_bytes(as_tensor(value, f"{kind}_{k}").SerializeToString())
 
 
+def recurrent_cases(directory: pathlib.Path) -> int:
+    """LSTM, GRU and RNN with clip, peepholes and coupled gates, in both directions. How many there are."""
+    try:
+        import onnxruntime
+    except ImportError:
+        return 0
+    random = np.random.default_rng(1)
+    options = [
+        ("LSTM", 4, {"clip": 0.3}, False), ("LSTM", 4, {"input_forget": 1}, False), ("LSTM", 4, {}, True),
+        ("LSTM", 4, {"clip": 0.3, "input_forget": 1}, True), ("GRU", 3, {"clip": 0.3}, False),
+        ("GRU", 3, {"clip": 0.3, "linear_before_reset": 1}, False), ("RNN", 1, {"clip": 0.3}, False),
+    ]  # fmt: skip
+    time, batch, width, units = 5, 2, 3, 4
+    for k, (op, gates, attributes, peepholes) in enumerate(options):
+        values = {"x": (time, batch, width), "w": (2, gates * units, width), "r": (2, gates * units, units)}
+        values |= {"b": (2, 2 * gates * units), "lengths": None, "h": (2, batch, units)}
+        if op == "LSTM":
+            values |= {"c": (2, batch, units)}
+        if peepholes:
+            values |= {"p": (2, 3 * units)}
+        values = {n: random.normal(size=s).astype(np.float32) for n, s in values.items() if s}
+        inputs = ["x", "w", "r", "b", "", "h", *(["c"] if op == "LSTM" else []), *(["p"] if peepholes else [])]
+        outputs = ["y", "y_h", "y_c"][: 3 if op == "LSTM" else 2]
+        node = onnx.helper.make_node(
+            op, inputs, outputs, hidden_size=units, direction="bidirectional", **attributes
+        )
+        floats = onnx.TensorProto.FLOAT
+        graph = onnx.helper.make_graph(
+            [node], op, [onnx.helper.make_tensor_value_info("x", floats, values["x"].shape)],
+            [onnx.helper.make_tensor_value_info(o, floats, None) for o in outputs],
+            [numpy_helper.from_array(v, n) for n, v in values.items() if n != "x"],
+        )  # fmt: skip
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        case = directory / f"{op.lower()}_{k}"
+        case.mkdir()
+        onnx.save(model, case / "model.onnx")
+        (case / "input_0.pb").write_bytes(as_tensor(values["x"], "x").SerializeToString())
+        for i, value in enumerate(session.run(outputs, {"x": values["x"]})):
+            (case / f"output_{i}.pb").write_bytes(as_tensor(value, outputs[i]).SerializeToString())
+    return len(options)
+
+
 def main() -> int:
     if len(sys.argv) < 3:
         sys.exit(__doc__)
@@ -88,9 +132,10 @@ def main() -> int:
                 continue
             write(pathlib.Path(scratch, case.name), case)
             count += 1
+        more = recurrent_cases(pathlib.Path(scratch))
         environment = {**os.environ, "FLOWGRAPH_ONNX_NODE_TESTS": scratch}
         result = subprocess.run([sys.argv[1], "--test-case=onnx: single ops*"], env=environment)
-        print(f"{count} of onnx's tests, for {len(ops)} ops")
+        print(f"{count} of onnx's tests, for {len(ops)} ops, and {more} beside onnxruntime")
         return result.returncode
 
 

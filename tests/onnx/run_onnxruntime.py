@@ -81,6 +81,12 @@ def main() -> int:
             if problem:
                 wrong += 1
                 print(f"{directory.name}: {problem}")
+        examples = pathlib.Path(__file__).parents[2].glob("examples/*.cpp")
+        names = [path.name for path in directories]
+        for example in sorted(path.stem for path in examples):
+            if not any(name.startswith(f"example_{example}") for name in names):
+                wrong += 1
+                print(f"nothing of {example} was exported")
         print(f"{len(directories)} models, {wrong} wrong")
         return 1 if wrong or len(directories) < 100 else 0
 

@@ -38,6 +38,15 @@ void sequence_rows() {
         return greedy_decode<6>(step, begin, 1, h0);
       },
       {.extents = {batch(3)}});
+  row<tensor<float, 4>, tensor<float, 5, 3>, tensor<float, 12, 3>, tensor<float, 12, 4>, tensor<float, 4, 5>>(
+      "beam_search", [](auto h0, auto table, auto w_ih, auto w_hh, auto w) {
+        const auto step = [&](auto tokens, auto h) {
+          const auto next = gru_cell(embedding_lookup(table, tokens), h, recurrent_weights{w_ih, w_hh});
+          return std::tuple(matmul(next, w), next);
+        };
+        const auto start = broadcast_to<3, 4>(h0);  // three beams
+        return beam_search<6>(step, argmax<1>(start), 1, start);
+      });
 }
 
 }  // namespace flowgraph::testing

@@ -33,6 +33,18 @@ constexpr bool keeps_what_is_needed() {
 }
 static_assert(keeps_what_is_needed());
 
+// Placeholders that count as fed hide no mistake.
+constexpr bool unfed_hides_nothing() {
+  fg::graph_data g;
+  const fg::ref x = placeholder(g, shape(4)), unused = placeholder(g, shape(4));
+  const int fetch = (-x).id, feed = unused.id;
+  const draft right = fg::passes::prune(g.view(), {{&fetch, 1}, {}}, true);
+  const draft wrong = fg::passes::prune(g.view(), {{&fetch, 1}, {&feed, 1}}, true);
+  return right.fault.why == fg::problem::none && right.feeds.count == 1 &&
+         wrong.fault.why == fg::problem::fed_in_vain && wrong.fault.node == unused.id;
+}
+static_assert(unfed_hides_nothing());
+
 // Any value may be fed: what it was computed from is not needed any more.
 constexpr bool feeds_any_value() {
   fg::graph_data g;

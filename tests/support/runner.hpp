@@ -64,34 +64,47 @@ inline fetched_array fetch(const array_view& v) {
   return r;
 }
 
-class runner {
+// A step on an engine that is there already. The graph outlives it, and stays as it is.
+class planned_run {
  public:
-  runner(graph_data& g, const std::vector<int>& fetches, const std::vector<int>& feeds, const session_options& o)
-      : graph_(g),
-        engine_(o) {
+  planned_run(fgd::engine& e, const graph_view& g, const std::vector<int>& fetches, const std::vector<int>& feeds)
+      : engine_(e),
+        graph_(g) {
     plan_ = passes::plan(
-        g.view(), {{fetches.data(), static_cast<int>(fetches.size())}, {feeds.data(), static_cast<int>(feeds.size())}},
+        g, {{fetches.data(), static_cast<int>(fetches.size())}, {feeds.data(), static_cast<int>(feeds.size())}},
         fgd::local_device_list);
     if (plan_.fault.why != problem::none) throw std::runtime_error(std::string(sentence(plan_.fault.why)));
-    engine_.add_state(g.view());
-    step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g.view(), &fgd::find_kernel<>);
+    engine_.add_state(g);
+    step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g, &fgd::find_kernel<>);
   }
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) {
     std::vector<const fgd::borrowed*> data;
     for (const fgd::borrowed& b : feeds) data.push_back(&b);
-    return engine_.run(*step_, graph_.view(), data.data(), nullptr, [](const auto& done) {
+    return engine_.run(*step_, graph_, data.data(), nullptr, [](const auto& done) {
       std::vector<fetched_array> result;
       for (std::size_t k = 0; k < done.size(); ++k) result.push_back(done.read(k, fetch));
       return result;
     });
   }
+
+ private:
+  fgd::engine& engine_;
+  graph_view graph_;
+  plan_data plan_;
+  std::unique_ptr<fgd::prepared_step> step_;
+};
+
+class runner {
+ public:
+  runner(graph_data& g, const std::vector<int>& fetches, const std::vector<int>& feeds, const session_options& o)
+      : engine_(o),
+        run_(engine_, g.view(), fetches, feeds) {}
+  std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) { return run_.run(feeds); }
   fgd::engine& engine() { return engine_; }
 
  private:
-  graph_data& graph_;
   fgd::engine engine_;
-  plan_data plan_;
-  std::unique_ptr<fgd::prepared_step> step_;
+  planned_run run_;
 };
 
 }  // namespace flowgraph::testing

@@ -2,6 +2,7 @@
 // file.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -28,22 +29,30 @@ namespace flowgraph {
 
 namespace onnx {
 
-// What a result is to be called.
-struct named_fetch {
+// What an output is to be called, or an input that is no placeholder.
+struct named_tensor {
   int node;
   std::string name;
+};
+// The tensors between which the graph is cut out. Placeholders that are needed and not fed are inputs behind those.
+struct boundary {
+  std::span<const named_tensor> fetches, fed{};
 };
 
 class exporter {
  public:
-  exporter(const graph_view& model, std::span<const named_fetch> fetches, std::string_view file)
+  exporter(const graph_view& model, const boundary& b, std::string_view file)
       : model_(model),
-        fetches_(fetches),
+        boundary_(b),
         file_(file),
-        pruned_(prune(model, fetches)),
+        pruned_(prune(model, b)),
         graph_(pruned_.graph.view()),
         writer_(graph_),
-        values_(static_cast<std::size_t>(graph_.size())) {}
+        values_(static_cast<std::size_t>(graph_.size())) {
+    const plan_fault& f = pruned_.fault;
+    if (f.why == problem::none) return;
+    throw onnx_error(f.why, file_, fault(f.node, std::string(sentence(f.why))));
+  }
 
   // bytes(node of the model): a variable's elements.
   model_proto write(const std::function<std::string(int)>& bytes) {
@@ -51,12 +60,12 @@ class exporter {
     for (int i = 0; i < graph_.size(); ++i)
       if (graph_.nodes[i].op->id == ops::placeholder::id) add_input(i);
     names outputs;
-    for (const named_fetch& f : fetches_) outputs.push_back(writer_.unique(f.name));
+    for (const named_tensor& f : boundary_.fetches) outputs.push_back(writer_.unique(f.name));
     for (int i = 0; i < graph_.size(); ++i)
       if (graph_.nodes[i].op->id == ops::variable::id) add_variable(i, bytes(model_id(i)));
     write_region(0, {});
     if (!faults_.empty()) throw onnx_error(problem::no_onnx_form, file_, std::move(faults_));
-    for (std::size_t k = 0; k < fetches_.size(); ++k)
+    for (std::size_t k = 0; k < outputs.size(); ++k)
       add_output(values_[static_cast<std::size_t>(pruned_.fetches[static_cast<int>(k)])], outputs[k]);
     writer_.finish();
     writer_.result.name = "flowgraph";
@@ -64,10 +73,12 @@ class exporter {
   }
 
  private:
-  static passes::draft prune(const graph_view& model, std::span<const named_fetch> fetches) {
-    std::vector<int> ids;
-    for (const named_fetch& f : fetches) ids.push_back(f.node);
-    return passes::prune(model, {{ids.data(), static_cast<int>(ids.size())}, {}}, true);
+  static passes::draft prune(const graph_view& model, const boundary& b) {
+    std::vector<int> fetches, fed;
+    for (const named_tensor& f : b.fetches) fetches.push_back(f.node);
+    for (const named_tensor& f : b.fed) fed.push_back(f.node);
+    return passes::prune(
+        model, {{fetches.data(), static_cast<int>(fetches.size())}, {fed.data(), static_cast<int>(fed.size())}}, true);
   }
   static export_function rule_of(std::uint64_t op) {
     static const auto rules = [] {
@@ -82,10 +93,11 @@ class exporter {
   }
 
   int model_id(int i) const { return pruned_.model[i]; }
-  std::string label(int i) const {
-    const std::string_view name = model_.name_of(model_id(i));
+  std::string label(int i) const { return model_label(model_id(i)); }
+  std::string model_label(int id) const {
+    const std::string_view name = model_.name_of(id);
     if (!name.empty()) return std::string(name);
-    return std::string(graph_.nodes[i].op->name) + "_" + std::to_string(model_id(i));
+    return std::string(model_.nodes[id].op->name) + "_" + std::to_string(id);
   }
   value describe(int i, std::string name) const { return {std::move(name), graph_.shape_of(i), graph_.nodes[i].type}; }
   value_proto info(const value& v, const std::string& name) const {
@@ -100,7 +112,8 @@ class exporter {
   }
 
   void add_input(int i) {
-    const value v = describe(i, writer_.unique(label(i)));
+    const auto k = static_cast<std::size_t>(i);  // what is fed stands in front
+    const value v = describe(i, writer_.unique(k < boundary_.fed.size() ? boundary_.fed[k].name : label(i)));
     writer_.result.inputs.push_back(info(v, v.name));
     for (int axis = 0; axis < v.shape.rank; ++axis)
       if (v.shape[axis] < 0) writer_.bind(std::string(writer_.extent_name(v.shape[axis])), v.name, axis);
@@ -265,14 +278,14 @@ class exporter {
     return detail::attrs_from_words<A>(graph_.attrs(i).data);
   }
 
-  void refuse(int i, std::string reason) {
-    const int id = model_id(i);
+  void refuse(int i, std::string reason) { faults_.push_back(fault(model_id(i), std::move(reason))); }
+  onnx_fault fault(int id, std::string reason) const {
     std::string where;
     if (id < model_.origins.count) {
       const source& line = model_.origins[id].where;
       where = std::string(line.file) + ":" + std::to_string(line.line);
     }
-    faults_.push_back({label(i), std::string(graph_.nodes[i].op->name), std::move(where), std::move(reason)});
+    return {model_label(id), std::string(model_.nodes[id].op->name), std::move(where), std::move(reason)};
   }
 
   // The node that gives the value gets the output's name, unless what gives it has a name already.
@@ -296,7 +309,7 @@ class exporter {
   }
 
   graph_view model_;
-  std::span<const named_fetch> fetches_;
+  boundary boundary_;
   std::string file_;
   passes::draft pruned_;
   graph_view graph_;
@@ -306,11 +319,11 @@ class exporter {
 };
 
 template <class Session>
-void export_session(Session& s, const std::filesystem::path& path, std::span<const named_fetch> fetches) {
+void export_session(Session& s, const std::filesystem::path& path, const boundary& b) {
   const graph_view g = detail::session_access::graph_of(s);
   const model_proto model = detail::session_access::engine_of(s).read_all(
       [&](std::span<const detail::variable_access> variables, const auto&) {
-        return exporter(g, fetches, path.string()).write([&](int node) {
+        return exporter(g, b, path.string()).write([&](int node) {
           for (const detail::variable_access& a : variables)
             if (a.variable->node == node)
               return std::string(reinterpret_cast<const char*>(a.variable->data.get()), a.variable->bytes());
@@ -322,36 +335,84 @@ void export_session(Session& s, const std::filesystem::path& path, std::span<con
   detail::write_durably(path, parts);
 }
 
+template <fixed_string... Name>
+struct fed_names {};
+struct fed_handles {
+  std::vector<std::pair<const graph_data*, int>> each;
+};
+
+template <class T>
+concept export_argument = any_tensor<T> || std::same_as<T, fed_handles>;
+
+// False after a mistake: a tensor that no fetch needs, one that is named twice, an operation.
+template <const auto& Model, fixed_string... Fetch, fixed_string... Fed>
+constexpr bool check_fed(fed_names<Fed...>) {
+  if constexpr (sizeof...(Fed) != 0) {
+    constexpr plan_fault fault = [] {
+      const int fetches[] = {Model.view().find(Fetch.view())...}, fed[] = {Model.view().find(Fed.view())...};
+      return passes::prune(Model.view(), {{fetches, sizeof...(Fetch)}, {fed, sizeof...(Fed)}}, true).fault;
+    }();
+    if constexpr (fault.why != problem::none)
+      detail::mistake<fault.why, named<detail::node_label<Model, fault.node>()>>();
+    return fault.why == problem::none;
+  } else {
+    return true;
+  }
+}
+
 }  // namespace onnx
+
+// Tensors that are inputs of an exported file in place of what computes them. By name of a session<model>, by handle of
+// a dynamic_session.
+template <fixed_string... Name>
+constexpr onnx::fed_names<Name...> fed() {
+  return {};
+}
+template <any_tensor... Tensor>
+  requires(sizeof...(Tensor) > 0)
+onnx::fed_handles fed(const Tensor&... tensor) {
+  return {{{tensor.graph, tensor.id}...}};
+}
 
 // The inference graph behind the fetches as an ONNX file, with the variables' present values: placeholders are its
 // inputs, the fetches its outputs, both by name; named extents are symbolic dimensions. Dropout is left out. Throws
 // onnx_error, which lists every node that ONNX has no form for, and file_error where the file can't be written.
 //   fg::export_onnx<"logits">(s, "digits.onnx");
-template <fixed_string... Fetch, const auto& Model>
-void export_onnx(session<Model>& s, const std::filesystem::path& path) {
-  if constexpr (detail::check_names<Model, Fetch...>()) {
+//   fg::export_onnx<"drawn">(s, "decoder.onnx", fg::fed<"z">());  // z is an input, and what computes it left out
+template <fixed_string... Fetch, const auto& Model, fixed_string... Fed>
+void export_onnx(session<Model>& s, const std::filesystem::path& path, onnx::fed_names<Fed...> = onnx::fed_names<>{}) {
+  if constexpr (detail::check_names<Model, Fetch..., Fed...>()) {
     static_assert(sizeof...(Fetch) > 0, "export_onnx: name at least one tensor to export");
     static_assert(((Model.view().nodes[Model.view().find(Fetch.view())].type != dtype::none) && ...),
                   "export_onnx: an operation has no value that could be exported");
-    const onnx::named_fetch fetches[] = {{Model.view().find(Fetch.view()), std::string(Fetch.view())}...};
-    onnx::export_session(s, path, fetches);
+    if constexpr (onnx::check_fed<Model, Fetch...>(onnx::fed_names<Fed...>{})) {
+      const std::vector<onnx::named_tensor> fetches{{Model.view().find(Fetch.view()), std::string(Fetch.view())}...},
+          inputs{{Model.view().find(Fed.view()), std::string(Fed.view())}...};
+      onnx::export_session(s, path, {fetches, inputs});
+    }
   }
 }
-// fg::export_onnx(s, "digits.onnx", logits): an output is called by its handle's first name, or output_0 and so on.
-template <any_tensor... Fetch>
-  requires(sizeof...(Fetch) > 0)
-void export_onnx(dynamic_session& s, const std::filesystem::path& path, const Fetch&... fetch) {
+// fg::export_onnx(s, "decoder.onnx", drawn, fg::fed(z)): an output is called by its handle's first name, or output_0
+// and so on; an input likewise, or input_0.
+template <onnx::export_argument... Arguments>
+  requires(any_tensor<Arguments> || ...)
+void export_onnx(dynamic_session& s, const std::filesystem::path& path, const Arguments&... arguments) {
   const graph_view g = detail::session_access::graph_of(s);
-  std::vector<onnx::named_fetch> fetches;
-  const auto add = [&](const auto& handle) {
-    if (handle.id < 0 || handle.id >= g.size() || handle.graph->nodes.data != g.nodes.data)
+  std::vector<onnx::named_tensor> fetches, inputs;
+  const auto add = [&](std::vector<onnx::named_tensor>& to, const char* kind, const graph_data* graph, int id) {
+    if (id < 0 || id >= g.size() || graph->nodes.data != g.nodes.data)
       throw graph_error(problem::different_graphs, "export_onnx: a handle belongs to another graph than the session's");
-    const std::string_view name = g.name_of(handle.id);
-    fetches.push_back({handle.id, name.empty() ? "output_" + std::to_string(fetches.size()) : std::string(name)});
+    const std::string_view name = g.name_of(id);
+    to.push_back({id, name.empty() ? kind + std::to_string(to.size()) : std::string(name)});
   };
-  (add(fetch), ...);
-  onnx::export_session(s, path, fetches);
+  const auto sort = [&]<class A>(const A& a) {
+    if constexpr (any_tensor<A>)
+      add(fetches, "output_", a.graph, a.id);
+    else
+      for (const auto& [graph, id] : a.each) add(inputs, "input_", graph, id);
+  };
+  (sort(arguments), ...);
+  onnx::export_session(s, path, {fetches, inputs});
 }
 
 }  // namespace flowgraph

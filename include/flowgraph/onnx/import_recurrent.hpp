@@ -1,7 +1,9 @@
 // How LSTM, GRU and RNN are read: as loops over time, one for each direction.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -53,8 +55,8 @@ class recurrent_import {
     backward_ = direction == "reverse";
     directions_ = direction == "bidirectional" ? 2 : 1;
     if (directions_ == 1 && !backward_ && direction != "forward") node_import::fail("direction \"" + direction + "\"");
-    if (n.attribute("clip") != nullptr || n.integer("input_forget", 0) != 0 || n.has(7))
-      node_import::fail("clip, input_forget and peepholes are not supported");
+    clip_ = n.number("clip", std::numeric_limits<double>::infinity());
+    if (!(clip_ > 0)) node_import::fail("clip must be above 0");
     const bool fit = x.rank == 3 && r.rank == 3 && r[0] == directions_ && r[2] > 0 && r[2] <= most_elements / gates &&
                      r[1] == gates * r[2] && n.in_shape(1) == extents{3, {directions_, r[1], x[2]}};
     if (!fit) node_import::fail("its operand and weights don't fit together", problem::recurrent_shapes);
@@ -62,6 +64,8 @@ class recurrent_import {
     state_ = {2, {x[1], units_}};
     if (n.has(3) && n.in_shape(3) != extents{2, {directions_, 2 * r[1]}})
       node_import::fail("its biases don't fit its weights", problem::recurrent_shapes);
+    if (n.has(7) && n.in_shape(7) != extents{2, {directions_, 3 * units_}})
+      node_import::fail("its peepholes don't fit its weights", problem::recurrent_shapes);
     if (n.has(4)) mask_ = mask_of(n.in(4), x);
   }
 
@@ -88,6 +92,7 @@ class recurrent_import {
 
   struct weights {
     ref recurrent, bias;  // [gates * units, units]; [gates * units] of the state, where it stands apart
+    ref peepholes;        // [3 * units], where there are some
   };
   // The gates along the last axis.
   std::vector<ref> gates_of(ref all) const {
@@ -98,8 +103,13 @@ class recurrent_import {
     for (int k = 0; k < gates_; ++k) each.push_back({&n_.graph, id + 1 + k});
     return each;
   }
-  // Of a weight or a bias of the state, if there is one.
-  ref last_gate(ref w) const { return w ? cut(w, 0, (gates_ - 1) * units_, units_) : w; }
+  // The part of the k-th gate of a weight, a bias of the state or peepholes, if there is one.
+  ref of_gate(ref w, int k) const { return w ? cut(w, 0, k * units_, units_) : w; }
+  // What a gate's activation gets.
+  ref clipped(ref x) const {
+    if (std::isinf(clip_)) return x;
+    return emit<ops::minimum>(emit<ops::maximum>(x, n_.scalar(x, -clip_)), n_.scalar(x, clip_));
+  }
 
  private:
   static ref swap_first(ref x) { return node_import::transpose(x, {1, 0, 2}); }
@@ -141,7 +151,7 @@ class recurrent_import {
   std::vector<ref> one_direction(int d, int states, bool apart, const Step& step) {
     const bool backward = backward_ || d == 1;
     const auto in_order = [&](ref x) { return backward ? emit<ops::reverse>({1}, x) : x; };
-    weights w{part(2, d), {}};
+    weights w{part(2, d), {}, n_.has(7) ? part(7, d) : ref{}};
     ref projected = product(x_, part(1, d), 0, 1);  // [time, batch, gates * units]
     if (n_.has(3)) {
       const ref both = part(3, d);
@@ -177,6 +187,7 @@ class recurrent_import {
   int gates_;
   ref x_, mask_;  // [time, batch, inputs]
   bool batch_first_ = false, backward_ = false;
+  double clip_ = 0;
   int directions_ = 1;
   extent units_ = 0;
   extents state_;  // [batch, units]
@@ -190,15 +201,20 @@ inline void require_activations(node_import& n, const std::vector<std::string>& 
       node_import::fail("the activation \"" + a->strings[k] + "\" is not supported here");
 }
 
-// Gates i, o, f, c: C' = f C + i c, H' = o tanh(C').
+// Gates i, o, f, c: C' = f C + i c, H' = o tanh(C'). With peepholes i and f see C, and o sees C'.
 inline void import_lstm(node_import& n) {
   require_activations(n, {"Sigmoid", "Tanh", "Tanh"});
+  const bool coupled = n.integer("input_forget", 0) != 0;  // f = 1 - i
   recurrent_import r(n, 4);
   r.read(2, false, [&](ref x, const recurrent_import::weights& w, const std::vector<ref>& given) {
     const std::vector<ref> gates = r.gates_of(x + product(given[0], w.recurrent, 0, 1));
-    const ref i = emit<ops::sigmoid>(gates[0]), o = emit<ops::sigmoid>(gates[1]), f = emit<ops::sigmoid>(gates[2]);
-    const ref cell = f * given[1] + i * emit<ops::tanh>(gates[3]);
-    return std::vector{o * emit<ops::tanh>(cell), cell};
+    const auto open = [&](int k, ref cell) {
+      const ref gate = gates[static_cast<std::size_t>(k)];
+      return emit<ops::sigmoid>(r.clipped(w.peepholes ? gate + cell * r.of_gate(w.peepholes, k) : gate));
+    };
+    const ref i = open(0, given[1]), f = coupled ? n.scalar(i, 1) - i : open(2, given[1]);
+    const ref cell = f * given[1] + i * emit<ops::tanh>(r.clipped(gates[3]));
+    return std::vector{open(1, cell) * emit<ops::tanh>(cell), cell};
   });
 }
 // Gates z, r, h: H' = (1 - z) h + z H. PyTorch multiplies with r behind the product, the paper before it.
@@ -211,10 +227,11 @@ inline void import_gru(node_import& n) {
     const auto biased = [&](ref y, ref b) { return w.bias ? y + b : y; };
     const std::vector<ref> of_x = r.gates_of(x);
     const std::vector<ref> of_state = r.gates_of(biased(product(state, w.recurrent, 0, 1), w.bias));
-    const ref z = emit<ops::sigmoid>(of_x[0] + of_state[0]), reset = emit<ops::sigmoid>(of_x[1] + of_state[1]);
-    const ref h = emit<ops::tanh>(
+    const ref z = emit<ops::sigmoid>(r.clipped(of_x[0] + of_state[0]));
+    const ref reset = emit<ops::sigmoid>(r.clipped(of_x[1] + of_state[1]));
+    const ref h = emit<ops::tanh>(r.clipped(
         of_x[2] + (behind ? reset * of_state[2]
-                          : biased(product(reset * state, r.last_gate(w.recurrent), 0, 1), r.last_gate(w.bias))));
+                          : biased(product(reset * state, r.of_gate(w.recurrent, 2), 0, 1), r.of_gate(w.bias, 2)))));
     return std::vector{h + z * (state - h)};
   });
 }
@@ -224,7 +241,7 @@ inline void import_rnn(node_import& n) {
   require_activations(n, {relu ? "Relu" : "Tanh"});
   recurrent_import r(n, 1);
   r.read(1, false, [&](ref x, const recurrent_import::weights& w, const std::vector<ref>& given) {
-    const ref sum = x + product(given[0], w.recurrent, 0, 1);
+    const ref sum = r.clipped(x + product(given[0], w.recurrent, 0, 1));
     return std::vector{relu ? emit<ops::relu>(sum) : emit<ops::tanh>(sum)};
   });
 }

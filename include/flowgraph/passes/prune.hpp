@@ -11,9 +11,10 @@ class pruner {
  public:
   // model: empty where the graph is the model itself.
   constexpr pruner(const graph_view& from, detail::slice<int> model, detail::slice<int> fetches,
-                   detail::slice<int> feeds)
+                   detail::slice<int> feeds, bool allow_unfed = false)
       : from_(from),
         model_(model),
+        allow_unfed_(allow_unfed),
         to_(from.nodes.count),
         fed_(from.nodes.count) {
     for (const int f : feeds) fed_.data[f] = true, require_outside(f);
@@ -46,7 +47,7 @@ class pruner {
       const node& x = nodes[i];
       if (x.n_regions != 0 && replaced(i)) continue;
       ++count, edges += x.n_inputs + x.n_control, words += x.n_attrs;
-      if (x.n_inputs == 0 && x.op->id == ops::placeholder::id) fail(problem::not_fed, i);
+      if (x.n_inputs == 0 && x.op->id == ops::placeholder::id && !allow_unfed_) fail(problem::not_fed, i);
       for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control - replaces(x); e != end; ++e)
         to[*e] = live;
       if (x.outputs > 1 || x.n_regions != 0) {
@@ -207,6 +208,7 @@ class pruner {
 
   graph_view from_;
   detail::slice<int> model_;
+  bool allow_unfed_;
   detail::vec<int> to_;
   detail::vec<bool> fed_;
   int count_ = 0, edges_ = 0, words_ = 0;
@@ -220,14 +222,11 @@ class pruner {
 // The part of a model that a step needs. Its fault: nothing fetched, a placeholder that is needed and not fed, a
 // feed that is not needed. allow_unfed: such placeholders count as fed, behind those that are.
 constexpr draft prune(const graph_view& model, const signature& s, bool allow_unfed = false) {
-  pruner p(model, {}, s.fetches, s.feeds);
+  pruner p(model, {}, s.fetches, s.feeds, allow_unfed);
   draft& d = p.result;
   if (s.fetches.count == 0) d.fault = {problem::nothing_fetched, -1};
-  if (allow_unfed && d.fault.why == problem::not_fed) {
-    d.fault = {};
-    for (int i = s.feeds.count; i < d.graph.nodes.count; ++i)
-      if (d.graph.nodes[i].op->id == ops::placeholder::id) d.feeds.push(i);
-  }
+  for (int i = s.feeds.count; allow_unfed && i < d.graph.nodes.count; ++i)
+    if (d.graph.nodes[i].op->id == ops::placeholder::id) d.feeds.push(i);
   return static_cast<draft&&>(d);
 }
 
