@@ -222,11 +222,14 @@ TEST_CASE("the printed plan shows devices, and what is sent") {
   fg::session<on_two> s({.threads = 1});
   const examples e;
   CHECK(s.plan_text<"logits">(fg::feed<"x">(e.x)).find("send") != std::string::npos);
-  CHECK(text == fg::to_text([] {
-          constexpr std::string_view devices[] = {"/cpu:0", "/cpu:1"};
-          const int logits = spread.view().find("logits"), x = spread.view().find("x");
-          return fg::passes::plan(spread.view(), {{&logits, 1}, {&x, 1}}, {devices, 2});
-        }().view(), spread.view()));
+  CHECK(text == fg::to_text(
+                    [] {
+                      constexpr std::string_view devices[] = {"/cpu:0", "/cpu:1"};
+                      const int logits = spread.view().find("logits"), x = spread.view().find("x");
+                      return fg::passes::plan(spread.view(), {{&logits, 1}, {&x, 1}}, {devices, 2});
+                    }()
+                        .view(),
+                    spread.view()));
 }
 
 TEST_CASE("what takes a model or a session takes one on several devices") {
@@ -260,7 +263,8 @@ TEST_CASE("options.devices are those of the type, or a mistake") {
   CHECK(refused([] { fg::session<on_two>({.devices = {"/cpu:0", "/gpu:0"}}); }) == fg::problem::session_device);
   CHECK(refused([] { fg::session<on_two>({.devices = {"/cpu:0", "/cpu:0"}}); }) == fg::problem::device_twice);
   fg::graph g;
-  CHECK(refused([&] { fg::dynamic_session(g, {.devices = {"/cpu:0", "/task:0/cpu:0"}}); }) ==
-        fg::problem::device_twice);
+  CHECK(refused([&] {
+          fg::dynamic_session(g, {.devices = {"/cpu:0", "/task:0/cpu:0"}});
+        }) == fg::problem::device_twice);
   CHECK(refused([&] { fg::dynamic_session(g, {.devices = {"/job:ps"}}); }) == fg::problem::session_device);
 }
