@@ -144,6 +144,17 @@ constexpr auto asks_for_server = fg::define([](fg::graph& g) {
   auto constraint = g.device("/job:ps");
   g.name("y", x * g.variable<float, 2>("w", fg::init::constant(3)));
 });
+// Every edge is cut: more than the room that a plan is given first.
+constexpr auto zigzag = fg::define([](fg::graph& g) {
+  fg::tensor<float, 2> y = g.placeholder<float, 2>("x");
+  for (int i = 0; i < 80; ++i) {
+    auto constraint = g.device(i % 2 == 0 ? "/cpu:1" : "/cpu:0");
+    y = abs(y) - 1.0f;
+  }
+  g.name("y", y);
+});
+static_assert(count(fg::plan_of<fg::on_devices<zigzag, "/cpu:0", "/cpu:1">, fg::fetch<"y">, fg::fetch<"x">>.view()) ==
+              counts{80, 80, 40 + 80, 0});
 // In every turn the second device is told whether there is another one.
 static_assert(count(fg::plan_of<control_on_two, fg::fetch<"y">, fg::fetch<"n", "x">>.view()).sends >= 3);
 
