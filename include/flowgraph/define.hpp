@@ -27,6 +27,7 @@
 #include <flowgraph/dsl/moving_average.hpp>
 #include <flowgraph/dsl/neural.hpp>
 #include <flowgraph/dsl/normalization.hpp>
+#include <flowgraph/dsl/on_devices.hpp>
 #include <flowgraph/dsl/optimizers.hpp>
 #include <flowgraph/dsl/pooling.hpp>
 #include <flowgraph/dsl/queue.hpp>

@@ -22,6 +22,12 @@ constexpr auto model = fg::define([](fg::graph& g) {
   g.name("other", exp(x));
 });
 
+constexpr auto spread = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 4>("x");
+  auto there = g.device("/cpu:1");
+  g.name("y", exp(x));
+});
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -64,4 +70,12 @@ TEST_CASE("explain of several devices counts what is sent") {
   CAPTURE(text);
   CHECK(has(text, "on /cpu:0, 1 on /cpu:1\n"));
   CHECK(has(text, "values that go to another device: 2\n"));
+}
+
+TEST_CASE("explain of a model on several devices knows them") {
+  const std::string text = fg::explain(fg::on_devices<spread, "/cpu:0", "/cpu:1">);
+  CAPTURE(text);
+  CHECK(has(text, "1 on /cpu:0, 1 on /cpu:1\n"));
+  CHECK(has(text, "values that go to another device: 1\n"));
+  CHECK(has(fg::explain(spread), "no plan: the graph asks for a device that this session does not have: \"y\""));
 }

@@ -112,6 +112,9 @@
   X(session_ended, "the session ended before the step was done") \
   X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have") \
+  X(session_device, "a device of a session must be a CPU, written like \"/cpu:0\" or \"/job:ps/task:0/cpu:0\"") \
+  X(device_twice, "a session must not have the same device twice") \
+  X(devices_differ, "the devices of a session<model> are part of its type, as in session<on_devices<model, \"/cpu:0\", \"/cpu:1\">>; options.devices must be empty or name the same") \
   /* queues and other things that steps wait for */ \
   X(end_of_input, "there is nothing left, and nothing more will come") \
   X(queue_closed, "enqueue: the queue must not be closed") \

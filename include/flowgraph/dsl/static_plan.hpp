@@ -1,19 +1,16 @@
-// The plan of one step of a constexpr model, made by the compiler in three constant evaluations, each within the
-// allowance that compilers give by default: what is computed, in which order, with which memory.
+// The plan of one step of a constexpr model, made by the compiler in four constant evaluations, each within the
+// allowance that compilers give by default: what is computed, where, in which order, with which memory.
 #pragma once
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
 
 #include <flowgraph/passes/frozen_draft.hpp>
+#include "on_devices.hpp"
 
 namespace flowgraph {
 
 namespace detail {
-
-// What a session on one machine has.
-inline constexpr std::string_view local_devices[] = {"/job:local/task:0/cpu:0"};
-inline constexpr slice<std::string_view> local_device_list{local_devices, 1};
 
 template <int... Node>
 struct node_list {};
@@ -29,24 +26,58 @@ struct optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room> {
   }();
 };
 
-template <const auto& Model, class Draft>
-struct arranged_step {
-  static constexpr auto value = passes::freeze<Draft::value.counts.nodes, Draft::value.counts.regions>(
-      passes::arrange(Draft::value.view(), Model.view(), local_device_list));
-};
-
-template <class Draft, class Arranged, plan_counts Room>
-struct assembled_step {
-  static constexpr roomy_plan<Room> value = [] {
-    const auto& a = Arranged::value;
-    return freeze_roomy<Room>(passes::assemble(Draft::value.view(), {a.device, Draft::value.counts.nodes}, a.together(),
-                                               {a.sequence, a.n_sequence}, local_device_list));
-  }();
-};
-
 // A stage with the room that nearly always suffices, or with exactly what it then turned out to need.
 template <template <auto> class Stage, auto Room>
 using fitted = std::conditional_t<Stage<Room>::value.complete, Stage<Room>, Stage<Stage<Room>::value.counts>>;
+
+template <const auto& Model, class Draft>
+constexpr passes::distribution distribute() {
+  return passes::distribute(Draft::value.view(), Model.view(), devices_of<Model>(),
+                            {.one_device = !devices_are_known<Model>()});
+}
+
+template <const auto& Model, class Draft, passes::draft_counts Room>
+struct cut_step {
+  static constexpr passes::frozen_distribution<Room> value =
+      passes::freeze<Room>(Draft::value.view(), distribute<Model, Draft>());
+};
+
+template <const auto& Model, class Draft, bool Several = (devices_of<Model>().count > 1)>
+struct distributed_step {
+  template <auto Room>
+  using cut = cut_step<Model, Draft, Room>;
+  static constexpr const auto& value = fitted<cut, passes::room_for_cut(Draft::value.counts)>::value;
+};
+// One device runs the draft as it is: models that name no devices don't pay for a copy.
+template <const auto& Model, class Draft>
+struct distributed_step<Model, Draft, false> {
+  struct whole {
+    passes::draft_counts counts = Draft::value.counts;
+    int device[Draft::value.counts.nodes + 1]{};
+    plan_fault fault;
+    constexpr passes::draft_view view() const { return Draft::value.view(); }
+  };
+  static constexpr whole value{.fault = distribute<Model, Draft>().fault};
+};
+
+template <class Distributed>
+struct arranged_step {
+  static constexpr auto value = [] {
+    const auto& on = Distributed::value;
+    return passes::freeze<Distributed::value.counts.nodes, Distributed::value.counts.regions>(
+        passes::arrange(on.view(), {on.device, on.counts.nodes}));
+  }();
+};
+
+template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
+struct assembled_step {
+  static constexpr roomy_plan<Room> value = [] {
+    const auto& on = Distributed::value;
+    const auto& a = Arranged::value;
+    return freeze_roomy<Room>(passes::assemble(on.view(), {on.device, on.counts.nodes}, a.together(),
+                                               {a.sequence, a.n_sequence}, devices_of<Model>()));
+  }();
+};
 
 template <const auto& Model, class Fetches, class Feeds>
 struct static_plan;
@@ -57,22 +88,23 @@ struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
   using optimised = optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room>;
   using draft = fitted<optimised, passes::room_for(Model.view(), static_cast<int>(sizeof...(Fetch)),
                                                    static_cast<int>(sizeof...(Fed)))>;
-  using arranged = arranged_step<Model, draft>;
+  using distributed = distributed_step<Model, draft>;
+  using arranged = arranged_step<distributed>;
   template <auto Room>
-  using assembled = assembled_step<draft, arranged, Room>;
+  using assembled = assembled_step<Model, distributed, arranged, Room>;
 
   static constexpr auto make() {
     if constexpr (draft::value.fault.why != problem::none) {
       frozen_plan<plan_counts{}> none;
       none.fault = draft::value.fault;
       return none;
-    } else if constexpr (arranged::value.fault.why != problem::none) {
+    } else if constexpr (distributed::value.fault.why != problem::none) {
       frozen_plan<plan_counts{}> none;
-      none.fault = arranged::value.fault;
+      none.fault = distributed::value.fault;
       return none;
     } else {
-      constexpr plan_counts room = passes::room_for_plan(draft::value.view(), arranged::value.n_sequence,
-                                                         arranged::value.n_groups, local_devices[0].size());
+      constexpr plan_counts room = passes::room_for_plan(distributed::value.view(), arranged::value.n_sequence,
+                                                         arranged::value.n_groups, devices_of<Model>());
       using made = fitted<assembled, room>;
       return freeze<made::value.counts>(made::value.view());
     }
@@ -86,6 +118,7 @@ struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
 
 // The plan of run<Fetches...> with these feeds, as a constexpr value: to look at, or to hold to a bound.
 //   constexpr auto& p = fg::plan_of<digits, fg::fetch<"loss", "train">, fg::fetch<"x", "y">>;
+// For several devices: fg::plan_of<fg::on_devices<digits, "/cpu:0", "/cpu:1">, fg::fetch<"loss">, fg::fetch<"x", "y">>.
 template <fixed_string... Names>
 struct fetch {};
 

@@ -209,7 +209,8 @@ class explainer {
 template <viewed_graph G>
 std::string explain(const G& model, const look_options& options = {}) {
   const graph_view g = model.view();
-  return detail::explainer(g, options).text();
+  const look_options complete = detail::with_devices(model, options);
+  return detail::explainer(g, complete).text();
 }
 
 }  // namespace flowgraph

@@ -194,11 +194,12 @@ class page_data {
 template <viewed_graph G>
 std::string to_html(const G& model, const std::vector<step_profile>& steps = {}, const look_options& options = {}) {
   const graph_view g = model.view();
+  const look_options complete = detail::with_devices(model, options);
   std::string page(detail::page_head);
   page += detail::page_style;
   page += detail::page_body;
   page += "<script type=\"application/json\" id=\"data\">";
-  page += detail::page_data(g, options).write(options.title, steps);
+  page += detail::page_data(g, complete).write(complete.title, steps);
   page += "</script>\n<script>\n";
   page += detail::page_script_graph;
   page += detail::page_script_views;

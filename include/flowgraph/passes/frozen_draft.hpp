@@ -92,17 +92,36 @@ constexpr frozen_draft<Room> freeze(const draft_view& d, const plan_fault& fault
   return f;
 }
 
-// An arrangement on one device, where nothing is cut.
+// What several devices run, and where: the draft's graph, or the one that it was cut into.
+template <draft_counts Room>
+struct frozen_distribution : frozen_draft<Room> {
+  int device[Room.nodes + 1]{};
+};
+
+template <draft_counts Room>
+constexpr frozen_distribution<Room> freeze(const draft_view& whole, const distribution& on) {
+  frozen_distribution<Room> f{freeze<Room>(on.cut.graph.size() == 0 ? whole : on.cut.view(), on.fault)};
+  if (f.complete) flowgraph::detail::copy_rows(f.device, static_cast<flowgraph::detail::slice<int>>(on.device));
+  return f;
+}
+
+// Enough for nearly every graph that devices share: a channel, which is two nodes, for every fourth node.
+constexpr draft_counts room_for_cut(draft_counts c) {
+  const int channels = c.nodes / 4 + 32;
+  c.nodes += 2 * channels;
+  c.edges += 2 * channels;
+  c.words += 4 * channels;
+  return c;
+}
+
 template <int Nodes, int Regions>
 struct frozen_arrangement {
-  int device[Nodes + 1]{};
   int group_of[Nodes + 1]{};
   int next[Nodes + 1]{};
   fusion::group groups[Nodes + 2]{};
   int sequence[Nodes + 2 * Regions + 1]{};
   int n_groups = 0;
   int n_sequence = 0;
-  plan_fault fault;
 
   constexpr fusion together() const {
     fusion f;
@@ -116,11 +135,8 @@ struct frozen_arrangement {
 template <int Nodes, int Regions>
 constexpr frozen_arrangement<Nodes, Regions> freeze(const arrangement& a) {
   frozen_arrangement<Nodes, Regions> f;
-  f.fault = a.fault;
-  if (a.fault.why != problem::none) return f;
   f.n_groups = a.together.groups.count;
   f.n_sequence = a.sequence.count;
-  flowgraph::detail::copy_rows(f.device, static_cast<flowgraph::detail::slice<int>>(a.device));
   flowgraph::detail::copy_rows(f.group_of, static_cast<flowgraph::detail::slice<int>>(a.together.of));
   flowgraph::detail::copy_rows(f.next, static_cast<flowgraph::detail::slice<int>>(a.together.next));
   flowgraph::detail::copy_rows(f.groups, static_cast<flowgraph::detail::slice<fusion::group>>(a.together.groups));
@@ -130,7 +146,8 @@ constexpr frozen_arrangement<Nodes, Regions> freeze(const arrangement& a) {
 
 // Enough for nearly every plan of a draft whose sequence is known: a step has no more operands than edges and
 // outputs, and slots are shared.
-constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int groups, std::size_t device_chars) {
+constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int groups,
+                                    flowgraph::detail::slice<std::string_view> devices) {
   const draft_counts c = counts_of(d);
   int variables = 0, constants = 0, literals = 0, elementwise = 0;
   for (const node& n : d.graph.nodes) {
@@ -141,6 +158,8 @@ constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int g
     if (n.op->id == ops::constant::id) ++constants;
     if (n.op->id == ops::literal::id) ++literals;
   }
+  int device_chars = 0;
+  for (const std::string_view name : devices) device_chars += static_cast<int>(name.size());
   const int operands = c.edges + instructions + 2 * c.regions + 16;
   return {.instructions = instructions,
           .operands = operands,
@@ -159,8 +178,8 @@ constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int g
           .shapes = c.shapes,
           .dims = c.dims,
           .symbols = c.symbols,
-          .chars = c.symbol_chars + static_cast<int>(device_chars) + 64,
-          .devices = 1};
+          .chars = c.symbol_chars + device_chars + 64,
+          .devices = devices.count};
 }
 
 }  // namespace flowgraph::passes

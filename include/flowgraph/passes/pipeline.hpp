@@ -52,36 +52,47 @@ constexpr draft optimise(const graph_view& model, const signature& s, const opti
   return d;
 }
 
-// What devices do for it, and in which order.
-struct arrangement {
-  detail::vec<int> device;  // of each node
-  fusion together;
-  detail::vec<int> sequence;  // nodes that become instructions
-  draft cut;                  // the graph with its sends and receives, where several devices take part
+// Who does it.
+struct distribution {
+  detail::vec<int> device;  // of each node of the graph that is run
+  draft cut;                // that graph with its sends and receives; empty where nothing crosses devices
   plan_fault fault;
 };
 
 template <class Log = no_log>
-constexpr arrangement arrange(draft_view d, const graph_view& model, detail::slice<std::string_view> devices,
-                              const options& o = {}, const Log& log = {}) {
-  arrangement a;
+constexpr distribution distribute(const draft_view& d, const graph_view& model, detail::slice<std::string_view> devices,
+                                  const options& o = {}, const Log& log = {}) {
+  distribution result;
   placement on = place(d, model, devices, o.one_device);
   log("place", 0, d, on.device);
-  a.fault = on.fault;
-  if (a.fault.why != problem::none) return a;
-  if (partition(d, on, a.cut)) d = a.cut.view();  // before fuse: no instruction spans devices
-  log("partition", a.cut.graph.size(), d, on.device);
+  result.fault = on.fault;
+  if (result.fault.why != problem::none) return result;
+  const draft_view run = partition(d, on, result.cut) ? result.cut.view() : d;  // before fuse: no instruction spans
+  log("partition", result.cut.graph.size(), run, on.device);                    // devices
   if (o.verify) {
-    const graph_fault f = verify(d.graph);
-    if (f.why != problem::none) a.fault = {f.why, d.model[f.node]};
+    const graph_fault f = verify(run.graph);
+    if (f.why != problem::none) result.fault = {f.why, run.model[f.node]};
   }
+  result.device = static_cast<detail::vec<int>&&>(on.device);
+  return result;
+}
+
+// In which order, and what runs as one instruction.
+struct arrangement {
+  fusion together;
+  detail::vec<int> sequence;  // nodes that become instructions
+};
+
+template <class Log = no_log>
+constexpr arrangement arrange(const draft_view& d, detail::slice<int> device, const options& o = {},
+                              const Log& log = {}) {
+  arrangement a;
   if (o.fuse)
-    a.together = fuse(d, on.device);  // before order, which moves whole groups
+    a.together = fuse(d, device);  // before order, which moves whole groups
   else
     a.together = no_fusion(d.graph.size());
-  log("fuse", a.together.fused, d, on.device, a.together);
+  log("fuse", a.together.fused, d, device, a.together);
   a.sequence = order(d, locate(d), a.together);  // before memory: it decides who lives at the same time
-  a.device = static_cast<detail::vec<int>&&>(on.device);
   return a;
 }
 
@@ -105,11 +116,12 @@ constexpr plan_data plan(const graph_view& model, const signature& s, detail::sl
   plan_data result;
   result.fault = d.fault;
   if (result.fault.why != problem::none) return result;
-  const arrangement a = arrange(d.view(), model, devices, o, log);
-  result.fault = a.fault;
+  const distribution on = distribute(d.view(), model, devices, o, log);
+  result.fault = on.fault;
   if (result.fault.why != problem::none) return result;
-  const bool cut = a.cut.graph.size() != 0;
-  result = assemble(cut ? a.cut.view() : d.view(), a.device, a.together, a.sequence, devices, o.wide);
+  const draft_view run = on.cut.graph.size() != 0 ? on.cut.view() : d.view();
+  const arrangement a = arrange(run, on.device, o, log);
+  result = assemble(run, on.device, a.together, a.sequence, devices, o.wide);
   return result;
 }
 

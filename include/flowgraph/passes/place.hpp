@@ -41,7 +41,7 @@ constexpr placement place(const draft_view& d, const graph_view& model, detail::
     if (found == 0) {
       const device_name wanted = parse_device(model.text(model.texts[text]));
       for (int k = 0; k < devices.count && found == 0; ++k)
-        if (wanted.matches(parse_device(devices[k]))) found = k + 1;
+        if (wanted.matches(parse_own_device(devices[k]))) found = k + 1;
     }
     if (found == 0 && p.fault.why == problem::none) p.fault = {problem::no_device, d.model[id]};
     return found == 0 ? 0 : found - 1;

@@ -20,6 +20,7 @@
 #include "kernel_table.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
+#include "session_devices.hpp"
 #include "step_table.hpp"
 
 namespace flowgraph {
@@ -66,13 +67,6 @@ class dynamic_session {
   explicit dynamic_session(graph_data& g, const session_options& options = {})
       : parts_(std::make_unique<parts>(g, options)) {
     engine().add_state(view());
-    for (const std::string& d : options.devices) {
-      const device_name name = parse_device(d);
-      if (!name.ok || name.kind != "cpu")
-        throw argument_error(problem::no_device, fmt::format("session: a device of this machine is written like "
-                                                             "\"/cpu:0\", got \"{}\"",
-                                                             d));
-    }
   }
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
@@ -182,8 +176,11 @@ class dynamic_session {
   friend detail::session_access;
 
   struct parts {
-    parts(graph_data& g, const session_options& o) : graph(g), engine(o) {
-      for (const std::string& d : engine.options().devices) devices.push_back(d);
+    parts(graph_data& g, const session_options& o)
+        : graph(g),
+          engine(o),
+          devices(detail::device_views(engine.options().devices)) {
+      detail::require_device_list(detail::device_slice(devices));
       if (devices.empty()) devices.assign(detail::local_device_list.begin(), detail::local_device_list.end());
     }
 
@@ -274,8 +271,7 @@ class dynamic_session {
     made->feeds.assign(feeds.begin(), feeds.end());
     passes::options how = engine().options().passes;
     how.wide = how.wide && engine().options().threads != 1;  // one thread gains nothing from more memory
-    made->plan =
-        passes::plan(g, {fetches, feeds}, {parts_->devices.data(), static_cast<int>(parts_->devices.size())}, how);
+    made->plan = passes::plan(g, {fetches, feeds}, detail::device_slice(parts_->devices), how);
     if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
     engine().add_state(g);
     made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);

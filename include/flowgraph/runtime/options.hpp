@@ -51,7 +51,8 @@ struct session_options {
   // The times of this many last steps are kept; see profile(). 0: none are taken.
   int profile = 0;
   // Of a dynamic_session: what it may place nodes on, such as {"/cpu:0", "/cpu:1"}. The first one takes what has no
-  // constraint. CPU devices share the threads. Empty: one CPU.
+  // constraint. CPU devices share the threads. Empty: one CPU. A session<model> has them in its type, as
+  // session<on_devices<model, "/cpu:0", "/cpu:1">>; here they are left empty or are the same.
   std::vector<std::string> devices = {};
   // Queues, mutexes and barriers that the session shares with others that were given the same. Null: it has its own.
   std::shared_ptr<flowgraph::resources> resources = nullptr;

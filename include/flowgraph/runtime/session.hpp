@@ -10,6 +10,7 @@
 #include "engine.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
+#include "session_devices.hpp"
 #include "static_kernels.hpp"
 #include "step_table.hpp"
 
@@ -85,6 +86,10 @@ constexpr bool check_plan() {
   if constexpr (fault.why == problem::nothing_fetched) {
     mistake<fault.why>();
     return false;
+  } else if constexpr (fault.why == problem::no_device) {
+    constexpr std::string_view device = Model.view().device(fault.node);
+    mistake<fault.why, named<node_label<Model, fault.node>()>, required<named<to_fixed<device.size()>(device)>>>();
+    return false;
   } else if constexpr (fault.why != problem::none) {
     mistake<fault.why, named<node_label<Model, fault.node>()>>();
     return false;
@@ -127,10 +132,13 @@ constexpr bool check_run(std::type_identity<Feeds>...) {
 }  // namespace detail
 
 // May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once.
+// On several devices: fg::session<fg::on_devices<model, "/cpu:0", "/cpu:1">>.
 template <const auto& Model>
 class session {
  public:
-  explicit session(const session_options& options = {}) : parts_(std::make_unique<parts>(options)) {
+  explicit session(const session_options& options = {}) {
+    detail::require_same_devices(options.devices, detail::devices_of<Model>());
+    parts_ = std::make_unique<parts>(options);
     parts_->engine.add_state(Model.view());
   }
 

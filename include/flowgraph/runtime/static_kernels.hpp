@@ -28,6 +28,7 @@ constexpr vec<kernel_use> collect_uses(const plan_view& p, const int* compiled) 
     const instruction& x = p.instructions[i];
     const operand* o = p.operands.data + x.operands;
     if (static_cast<unsigned>(x.op->traits) & static_cast<unsigned>(trait::waits)) continue;  // without a kernel
+    if (carries(x)) continue;                                                                 // executable.hpp has it
     if (x.program == 0 ? compiled[i] == 0 : p.programs[x.program].role != program_role::all) {
       std::uint64_t types = x.n_outputs == 0 ? 0 : static_cast<std::uint64_t>(o[x.n_operands].type);
       for (int k = 0; k < x.n_operands && k < kernel_use::max_types; ++k)

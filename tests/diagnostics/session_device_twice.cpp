@@ -1,0 +1,19 @@
+// expect: a session must not have the same device twice
+// facts: named<.*"/job:local/cpu:1"
+// title: A device that a session has twice
+#include <array>
+#include <flowgraph.hpp>
+namespace fg = flowgraph;
+
+inline constexpr auto model = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 4>("x");
+  auto there = g.device("/cpu:1");
+  g.name("y", exp(x));
+});
+
+int main() {
+  // begin
+  fg::session<fg::on_devices<model, "/cpu:1", "/job:local/cpu:1">> s;
+  // end
+  s.run<"y">(fg::feed<"x">(std::array{1.f, 2.f, 3.f, 4.f}));
+}
