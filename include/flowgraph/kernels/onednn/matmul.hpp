@@ -34,6 +34,10 @@ class matmul final : public prepared_kernel {
     if (has_wide_registers()) {
       rows_ = even_part(m, m * n >= large / 2 ? 512 : transpose_a ? 256 : 64);
       columns_ = even_part(n, 512);
+      // A small result with long sums: parts for a few threads at least.
+      const auto few = [&] { return (m + rows_ - 1) / rows_ * ((n + columns_ - 1) / columns_) < 4; };
+      while (few() && rows_ * columns_ * depth >= smallest_part && std::max(rows_, columns_) >= 2 * panel_columns)
+        (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
     } else if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
       // Every part copies what it reads: where there is much to do, parts are large.
       const double most = m * n >= large ? 0.002 : copying;
