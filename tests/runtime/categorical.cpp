@@ -73,8 +73,7 @@ constexpr double bound_of_six = 25.7;
 }  // namespace
 
 TEST_CASE_TEMPLATE("classes are drawn as often as softmax says", T, float, double, fg::half, fg::bfloat16) {
-  constexpr double logits[3][6] = {
-      {0, 0, 0, 0, 0, 0}, {2, -1.5, 0.25, -4, 1, 0.5}, {1000, 998, 1001, 900, 999, 1000}};
+  constexpr double logits[3][6] = {{0, 0, 0, 0, 0, 0}, {2, -1.5, 0.25, -4, 1, 0.5}, {1000, 998, 1001, 900, 999, 1000}};
   fg::ndarray<T, 3, 6> fed;
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 6; ++k) fed(i, k) = static_cast<T>(static_cast<float>(logits[i][k]));
