@@ -48,15 +48,13 @@ inline constexpr auto reader = fg::define([](fg::graph& g) {
   const auto adam = fg::adam(0.01);
   g.name("train", adam.apply_gradients(fg::clip_by_global_norm(adam.compute_gradients(loss), 1.0)));
 
-  // The greatest of logits with Gumbel noise is a letter drawn from their softmax.
   auto temperature = g.placeholder<float>("temperature");
   auto start = fg::zeros<float, 1, units>(g);
   auto line_break = fg::fill<std::int64_t, 1, 1>(g, '\n');
   auto [last_h, last_c, last, text] = fg::scan(
       [&](auto state, auto cell, auto letter, auto) {
         auto [next, next_state, next_cell] = guess(letter, state, cell);  // [1, 1, 128]
-        auto noise = -log(-log(fg::random_uniform<float, 1, 1, example::alphabet>(g, 1e-9, 1)));
-        auto drawn = argmax<2>(next / temperature + noise);
+        auto drawn = fg::random_categorical(next / temperature);
         return std::tuple(next_state, next_cell, drawn, drawn);
       },
       std::tuple(start, start, line_break), fg::range<std::int64_t, written>(g));

@@ -59,14 +59,12 @@ inline constexpr auto transformer = fg::define([](fg::graph& g) {
   auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, y)));
   g.name("train", fg::adam(fg::warm_up(50, 0.003)).minimize(loss));
 
-  // The greatest of logits with Gumbel noise is a letter drawn from their softmax.
   auto beginning = g.placeholder<std::int64_t, 1, length>("beginning");
   auto temperature = g.placeholder<float>("temperature");
   auto [last, text] = fg::scan(
       [&](auto window, auto) {
         auto next = fg::slice<fg::from<0, length - 1, 0>, 1, 1, example::alphabet>(guess(g, window));
-        auto noise = -log(-log(fg::random_uniform<float, 1, 1, example::alphabet>(g, 1e-9, 1)));
-        auto drawn = argmax<2>(next / temperature + noise);  // [1, 1]
+        auto drawn = fg::random_categorical(next / temperature);  // [1, 1]
         return std::tuple(fg::concat<1>(fg::slice<fg::from<0, 1>, 1, length - 1>(window), drawn), drawn);
       },
       beginning, fg::range<std::int64_t, written>(g));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -244,6 +245,35 @@ void check_layer(const fg::session_options& options) {
 }
 
 }  // namespace
+
+namespace {
+
+std::vector<const double*> places;
+void twice(fg::array_ref<const double> x, fg::array_ref<double> y) {
+  places.push_back(y.data);
+  for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];
+}
+
+}  // namespace
+
+TEST_CASE("rows are computed in their places, whatever the extents were in the step before") {
+  fg::graph g;
+  const auto x = g.placeholder<double, time_steps, 3>("x");
+  const auto y = fg::map([](auto row) { return fg::host_call<"twice", &twice, fg::tensor<double, 3>>(row); }, x);
+  fg::dynamic_session s(g);
+  for (const int n : {4, 7, 5}) {
+    CAPTURE(n);
+    fg::ndarray<double, time_steps, 3> fed(time_steps(n));
+    for (int i = 0; i < n; ++i) fed(i, 1) = i;
+    places.clear();
+    const auto result = s.run(y, fg::feed(x, fed));
+    REQUIRE(places.size() == static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      CHECK(result(i, 1) == 2 * i);
+      CHECK(places[static_cast<std::size_t>(i)] == places[0] + 3 * i);
+    }
+  }
+}
 
 TEST_CASE("weights that a loop multiplies with are those of the moment, step after step") {
   check_layer({.threads = 1});

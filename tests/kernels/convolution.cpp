@@ -13,17 +13,7 @@ namespace fg = flowgraph;
 namespace {
 
 using array = fg::testing::host_array<double>;
-
-// Small integers, so that sums are exact in any order.
-array numbers(std::vector<std::int64_t> dims, int seed) {
-  array a(std::move(dims));
-  unsigned state = static_cast<unsigned>(seed);
-  for (double& v : a.values) {
-    state = state * 1664525u + 1013904223u;
-    v = static_cast<double>(state >> 28) - 8;
-  }
-  return a;
-}
+using fg::testing::whole_numbers;
 
 double at(const array& a, std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) {
   return a.values[static_cast<std::size_t>(((i * a.dims[1] + j) * a.dims[2] + k) * a.dims[3] + l)];
@@ -71,7 +61,7 @@ void check_in(const fg::conv& c, const array& x, const array& w, const std::vect
       for (std::int64_t j = 0; j < result[2]; ++j)
         for (std::int64_t o = 0; o < result[3]; ++o) wrong += at(y, n, i, j, o) != convolved(c, x, w, y, n, i, j, o);
   CHECK(wrong == 0);
-  const array z = numbers(result, 3);
+  const array z = whole_numbers<double>(result, 3);
   const array dx = run<fg::ops::conv2d_input_gradient, T>(c, x.dims, z, w);
   const array dw = run<fg::ops::conv2d_filter_gradient, T>(c, w.dims, x, z);
   CHECK(dot(y, z) == dot(dx, x));
@@ -85,47 +75,54 @@ void check(const fg::conv& c, const array& x, const array& w, const std::vector<
 }  // namespace
 
 TEST_CASE("convolutions of several chunks") {
-  const array x = numbers({3, 40, 37, 8}, 1);
-  SUBCASE("same") { check({.padding = fg::same}, x, numbers({5, 5, 8, 4}, 2), {3, 40, 37, 4}); }
+  const array x = whole_numbers<double>({3, 40, 37, 8}, 1);
+  SUBCASE("same") { check({.padding = fg::same}, x, whole_numbers<double>({5, 5, 8, 4}, 2), {3, 40, 37, 4}); }
   SUBCASE("strided, dilated, groups") {
-    check({.stride = {2, 1}, .dilation = {1, 2}, .padding = fg::same, .groups = 2}, x, numbers({7, 5, 4, 6}, 2),
-          {3, 20, 37, 6});
+    check({.stride = {2, 1}, .dilation = {1, 2}, .padding = fg::same, .groups = 2}, x,
+          whole_numbers<double>({7, 5, 4, 6}, 2), {3, 20, 37, 6});
   }
-  SUBCASE("pointwise with groups") { check({.groups = 4}, x, numbers({1, 1, 2, 8}, 2), {3, 40, 37, 8}); }
+  SUBCASE("pointwise with groups") { check({.groups = 4}, x, whole_numbers<double>({1, 1, 2, 8}, 2), {3, 40, 37, 8}); }
   SUBCASE("depthwise, one result for each channel") {
-    check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 8}, 2), {3, 40, 37, 8});
+    check({.padding = fg::same, .groups = 8}, x, whole_numbers<double>({3, 3, 1, 8}, 2), {3, 40, 37, 8});
   }
-  SUBCASE("depthwise") { check({.padding = fg::same, .groups = 8}, x, numbers({3, 3, 1, 16}, 2), {3, 40, 37, 16}); }
+  SUBCASE("depthwise") {
+    check({.padding = fg::same, .groups = 8}, x, whole_numbers<double>({3, 3, 1, 16}, 2), {3, 40, 37, 16});
+  }
 }
 
 TEST_CASE("convolutions of float on register tiles, however a row of the window lies") {
   SUBCASE("results that fill no tile, several bands") {
-    check({.padding = fg::same}, numbers({2, 33, 35, 24}, 1), numbers({3, 3, 24, 41}, 2), {2, 33, 35, 41});
+    check({.padding = fg::same}, whole_numbers<double>({2, 33, 35, 24}, 1), whole_numbers<double>({3, 3, 24, 41}, 2),
+          {2, 33, 35, 41});
   }
   SUBCASE("strided") {
-    check({.stride = {2, 3}, .padding = fg::padded(2, 1, 0, 2)}, numbers({2, 17, 19, 9}, 1), numbers({4, 5, 9, 16}, 2),
-          {2, 9, 6, 16});
+    check({.stride = {2, 3}, .padding = fg::padded(2, 1, 0, 2)}, whole_numbers<double>({2, 17, 19, 9}, 1),
+          whole_numbers<double>({4, 5, 9, 16}, 2), {2, 9, 6, 16});
   }
   SUBCASE("dilated") {
-    check({.dilation = {2, 3}, .padding = fg::same}, numbers({1, 12, 13, 9}, 1), numbers({3, 3, 9, 17}, 2),
-          {1, 12, 13, 17});
+    check({.dilation = {2, 3}, .padding = fg::same}, whole_numbers<double>({1, 12, 13, 9}, 1),
+          whole_numbers<double>({3, 3, 9, 17}, 2), {1, 12, 13, 17});
   }
   SUBCASE("in groups") {
-    check({.padding = fg::same, .groups = 3}, numbers({2, 9, 9, 27}, 1), numbers({3, 3, 9, 30}, 2), {2, 9, 9, 30});
+    check({.padding = fg::same, .groups = 3}, whole_numbers<double>({2, 9, 9, 27}, 1),
+          whole_numbers<double>({3, 3, 9, 30}, 2), {2, 9, 9, 30});
   }
   SUBCASE("channels whose pixels would collide in the cache") {
-    check({.padding = fg::same}, numbers({1, 5, 6, 512}, 1), numbers({3, 3, 512, 8}, 2), {1, 5, 6, 8});
+    check({.padding = fg::same}, whole_numbers<double>({1, 5, 6, 512}, 1), whole_numbers<double>({3, 3, 512, 8}, 2),
+          {1, 5, 6, 8});
   }
   SUBCASE("rows longer than a tile is deep") {
-    check({.padding = fg::same}, numbers({1, 4, 7, 300}, 1), numbers({3, 5, 300, 12}, 2), {1, 4, 7, 12});
+    check({.padding = fg::same}, whole_numbers<double>({1, 4, 7, 300}, 1), whole_numbers<double>({3, 5, 300, 12}, 2),
+          {1, 4, 7, 12});
   }
   SUBCASE("padding wider than the window") {
-    check({.padding = fg::padded(4, 3, 5, 2)}, numbers({1, 3, 2, 8}, 1), numbers({2, 3, 8, 9}, 2), {1, 9, 7, 9});
+    check({.padding = fg::padded(4, 3, 5, 2)}, whole_numbers<double>({1, 3, 2, 8}, 1),
+          whole_numbers<double>({2, 3, 8, 9}, 2), {1, 9, 7, 9});
   }
 }
 
 TEST_CASE("an empty batch has no result, and a filter gradient of zeros") {
-  const array x({0, 4, 4, 2}), w = numbers({3, 3, 2, 1}, 1), y({0, 2, 2, 1});
+  const array x({0, 4, 4, 2}), w = whole_numbers<double>({3, 3, 2, 1}, 1), y({0, 2, 2, 1});
   CHECK(fg::testing::run_kernel<fg::ops::conv2d, double>(fg::conv{}, {0, 2, 2, 1}, x, w).values.empty());
   const array dw = fg::testing::run_kernel<fg::ops::conv2d_filter_gradient, double>(fg::conv{}, w.dims, x, y);
   CHECK(dot(dw, dw) == 0);

@@ -20,13 +20,7 @@ template <class Op, class T, class Attrs, class... Rest>
 host_array<T> run_over(const Attrs& attributes, host_array<T> x, Rest... rest) {
   const fg::array_view operands[] = {x.view(), rest.view()...};
   const auto words = fg::detail::words_of(attributes);
-  fg::kernel_args k;
-  k.in = k.out = operands;
-  k.n_in = static_cast<int>(1 + sizeof...(Rest));
-  k.n_out = 1;
-  k.words = words.w;
-  k.n_words = fg::detail::attr_words<Attrs>;
-  fg::cpu_kernel<Op>::template run<T>(k);
+  fg::cpu_kernel<Op>::template run<T>(fg::testing::arguments(operands, 1 + sizeof...(Rest), operands, words));
   return x;
 }
 

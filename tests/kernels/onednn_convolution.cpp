@@ -12,16 +12,8 @@
 namespace {
 
 using namespace flowgraph;
-using flowgraph::testing::host_array;
+using flowgraph::testing::host_array, flowgraph::testing::whole_numbers;
 using namespace flowgraph::detail::onednn;
-
-// Small integers: every sum is exact, so that the order of additions does not matter.
-host_array<float> counting(std::vector<std::int64_t> dims, int step) {
-  host_array<float> a(std::move(dims));
-  int x = 0;
-  for (float& v : a.values) v = static_cast<float>((x += step) % 7 - 3);
-  return a;
-}
 
 struct images {
   std::int64_t n, height, width, channels;
@@ -63,9 +55,9 @@ void check_all_directions(images m, filters k, conv c) {
     out[axis] = a.mode == window_padding::automatic ? (extents[axis] + a.stride - 1) / a.stride
                                                     : (extents[axis] + a.before + a.after - a.span()) / a.stride + 1;
   }
-  auto x = counting({m.n, m.height, m.width, m.channels}, 3);
-  auto w = counting({k.height, k.width, m.channels / c.groups, k.results}, 5);
-  auto y = counting({m.n, out[0], out[1], k.results}, 4);
+  auto x = whole_numbers<float>({m.n, m.height, m.width, m.channels}, 3);
+  auto w = whole_numbers<float>({k.height, k.width, m.channels / c.groups, k.results}, 5);
+  auto y = whole_numbers<float>({m.n, out[0], out[1], k.results}, 4);
   const conv_shape s(c, x.view(), w.view(), y.view());
   host_array<float> made_y(y.dims), made_x(x.dims), made_w(w.dims), true_y(y.dims), true_x(x.dims), true_w(w.dims);
   testing::run_prepared<ops::conv2d>(everywhere, c, made_y, x, w);
@@ -110,7 +102,8 @@ TEST_CASE("oneDNN: convolutions in pieces and in blocks") {
 TEST_CASE("oneDNN: images with their channels first") {
   constexpr conv last{.stride = {2, 1}, .padding = same};
   constexpr conv first{.stride = {2, 1}, .padding = same, .layout = nchw};
-  auto x = counting({2, 5, 6, 3}, 3), w = counting({3, 3, 3, 4}, 5), y = counting({2, 3, 6, 4}, 4);
+  auto x = whole_numbers<float>({2, 5, 6, 3}, 3), w = whole_numbers<float>({3, 3, 3, 4}, 5),
+       y = whole_numbers<float>({2, 3, 6, 4}, 4);
   const auto turn = [](const host_array<float>& a) {  // to channels first
     const std::int64_t n = a.dims[0], pixels = a.dims[1] * a.dims[2], c = a.dims[3];
     host_array<float> b({n, c, a.dims[1], a.dims[2]});

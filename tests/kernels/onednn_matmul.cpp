@@ -9,15 +9,7 @@
 namespace {
 
 using namespace flowgraph;
-using flowgraph::testing::host_array;
-
-// Small integers: every sum is exact, so that the order of additions does not matter.
-host_array<float> counting(std::vector<std::int64_t> dims, int step) {
-  host_array<float> a(std::move(dims));
-  int x = 0;
-  for (float& v : a.values) v = static_cast<float>((x += step) % 7 - 3);
-  return a;
-}
+using flowgraph::testing::host_array, flowgraph::testing::whole_numbers;
 
 void check_product(std::int64_t m, std::int64_t k, std::int64_t n) {
   for (const bool ta : {false, true})
@@ -26,8 +18,8 @@ void check_product(std::int64_t m, std::int64_t k, std::int64_t n) {
       CAPTURE(n);
       CAPTURE(ta);
       CAPTURE(tb);
-      auto a = ta ? counting({k, m}, 3) : counting({m, k}, 3);
-      auto b = tb ? counting({n, k}, 5) : counting({k, n}, 5);
+      auto a = ta ? whole_numbers<float>({k, m}, 3) : whole_numbers<float>({m, k}, 3);
+      auto b = tb ? whole_numbers<float>({n, k}, 5) : whole_numbers<float>({k, n}, 5);
       host_array<float> y({m, n});
       testing::run_prepared<ops::matmul>(detail::onednn::everywhere, ops::matmul::attrs{ta, tb}, y, a, b);
       std::vector<float> expected(static_cast<std::size_t>(m * n));
@@ -54,7 +46,7 @@ TEST_CASE("oneDNN: products of all orientations, with remainders of rows, column
 }
 
 TEST_CASE("oneDNN: leading axes broadcast on both sides") {
-  auto a = counting({2, 1, 2, 3}, 3), b = counting({4, 3, 2}, 5);
+  auto a = whole_numbers<float>({2, 1, 2, 3}, 3), b = whole_numbers<float>({4, 3, 2}, 5);
   host_array<float> y({2, 4, 2, 2});
   testing::run_prepared<ops::matmul>(detail::onednn::everywhere, ops::matmul::attrs{0, 0}, y, a, b);
   for (std::size_t i = 0; i < 2; ++i)

@@ -12,14 +12,7 @@ namespace {
 
 using namespace flowgraph;
 using flowgraph::detail::onednn::everywhere, flowgraph::detail::onednn::where_faster;
-using flowgraph::testing::host_array;
-
-host_array<float> spread(std::vector<std::int64_t> dims) {
-  host_array<float> a(std::move(dims));
-  unsigned x = 1;
-  for (float& v : a.values) v = static_cast<float>((x = x * 1664525 + 1013904223) >> 8) / (1 << 22) - 2;
-  return a;
-}
+using flowgraph::testing::host_array, flowgraph::testing::spread_numbers;
 
 template <class Op, class Attrs>
 void check_beside_own(const Attrs& attributes, std::vector<std::int64_t> result, host_array<float> in) {
@@ -36,8 +29,8 @@ void check_beside_own(const Attrs& attributes, std::vector<std::int64_t> result,
 
 TEST_CASE("oneDNN: softmax of many rows, and of what remains") {
   for (const std::int64_t n : {1, 7, 64, 1001}) {
-    check_beside_own<ops::softmax>(ops::axis_attrs{1}, {133, n}, spread({133, n}));
-    check_beside_own<ops::log_softmax>(ops::axis_attrs{2}, {7, 19, n}, spread({7, 19, n}));
+    check_beside_own<ops::softmax>(ops::axis_attrs{1}, {133, n}, spread_numbers<float>({133, n}));
+    check_beside_own<ops::log_softmax>(ops::axis_attrs{2}, {7, 19, n}, spread_numbers<float>({7, 19, n}));
   }
 }
 
@@ -45,16 +38,12 @@ TEST_CASE("oneDNN: the result of a softmax may take its operand's place") {
   const auto in_place = [](const op_def& op, host_array<float> x) {
     const auto words = detail::words_of(ops::axis_attrs{1});
     const array_view view = x.view();
-    kernel_args k;
-    k.in = k.out = &view;
-    k.n_in = k.n_out = 1;
-    k.words = words.w;
-    k.n_words = 1;
+    const kernel_args k = testing::arguments(&view, 1, &view, words);
     everywhere.prepare(op, k, 1)->run(k);
     return x.values;
   };
   for (const std::int64_t n : {5, 64, 301}) {
-    auto x = spread({70, n});
+    auto x = spread_numbers<float>({70, n});
     host_array<float> y(x.dims);
     testing::run_prepared<ops::softmax>(everywhere, ops::axis_attrs{1}, y, x);
     CHECK(in_place(op_def_of<ops::softmax>, x) == y.values);
@@ -65,10 +54,10 @@ TEST_CASE("oneDNN: the result of a softmax may take its operand's place") {
 
 TEST_CASE("oneDNN: mean pooling of many images, and of what remains") {
   const pool overlapping{.window = {3, 3}, .stride = {2, 2}, .padding = same}, plain{};
-  check_beside_own<ops::avg_pool>(overlapping, {11, 10, 9, 40}, spread({11, 20, 17, 40}));
-  check_beside_own<ops::avg_pool>(plain, {3, 5, 6, 3}, spread({3, 11, 12, 3}));
-  check_beside_own<ops::avg_pool_gradient>(overlapping, {11, 20, 17, 40}, spread({11, 10, 9, 40}));
-  check_beside_own<ops::avg_pool_gradient>(plain, {3, 11, 12, 3}, spread({3, 5, 6, 3}));
+  check_beside_own<ops::avg_pool>(overlapping, {11, 10, 9, 40}, spread_numbers<float>({11, 20, 17, 40}));
+  check_beside_own<ops::avg_pool>(plain, {3, 5, 6, 3}, spread_numbers<float>({3, 11, 12, 3}));
+  check_beside_own<ops::avg_pool_gradient>(overlapping, {11, 20, 17, 40}, spread_numbers<float>({11, 10, 9, 40}));
+  check_beside_own<ops::avg_pool_gradient>(plain, {3, 11, 12, 3}, spread_numbers<float>({3, 5, 6, 3}));
 }
 
 TEST_CASE("oneDNN: what it is slow at is left to the library's own kernels") {

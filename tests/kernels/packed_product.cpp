@@ -9,15 +9,7 @@
 namespace {
 
 using namespace flowgraph;
-using flowgraph::testing::host_array;
-
-// Small integers: every sum is exact, so that the order of additions does not matter.
-host_array<float> counting(std::vector<std::int64_t> dims, int step) {
-  host_array<float> a(std::move(dims));
-  int x = 0;
-  for (float& v : a.values) v = static_cast<float>((x += step) % 7 - 3);
-  return a;
-}
+using flowgraph::testing::host_array, flowgraph::testing::whole_numbers;
 
 struct product {
   host_array<float> a, b, y;
@@ -29,20 +21,15 @@ struct product {
   std::unique_ptr<prepared_kernel> kernel;
 
   product(std::int64_t m, std::int64_t depth, std::int64_t n, bool transpose_b, bool versioned = true)
-      : a(counting({m, depth}, 3)),
-        b(counting(transpose_b ? std::vector{n, depth} : std::vector{depth, n}, 5)),
+      : a(whole_numbers<float>({m, depth}, 3)),
+        b(whole_numbers<float>(transpose_b ? std::vector{n, depth} : std::vector{depth, n}, 5)),
         y({m, n}),
         tb(transpose_b),
         in{a.view(), b.view()},
         out(y.view()),
         words(detail::words_of(ops::matmul::attrs{0, transpose_b})) {
     if (versioned) in[1].version = &version;
-    k.in = in;
-    k.n_in = 2;
-    k.out = &out;
-    k.n_out = 1;
-    k.words = words.w;
-    k.n_words = detail::attr_words<ops::matmul::attrs>;
+    k = testing::arguments(in, 2, &out, words);
     kernel = detail::packed_product::make(op_def_of<ops::matmul>, k);
   }
   product(const product&) = delete;
@@ -93,7 +80,7 @@ TEST_CASE("packed products: the right operand is packed again when its version o
   ++p.version;
   CHECK(p.run() == p.expected());
   CHECK(p.expected() != before);
-  host_array<float> other = counting({64, 64}, 4);
+  host_array<float> other = whole_numbers<float>({64, 64}, 4);
   p.b.values.swap(other.values);
   p.in[1].data = p.b.values.data();
   CHECK(p.run() == p.expected());

@@ -8,14 +8,14 @@
 
 #include <doctest/doctest.h>
 
+#include "support/run_kernel.hpp"
+
 namespace {
 
 using namespace flowgraph::detail;
 
 std::vector<float> numbers(std::int64_t n, unsigned seed) {
-  std::vector<float> v(static_cast<std::size_t>(n));
-  for (float& x : v) x = static_cast<float>((seed = seed * 1664525 + 1013904223) >> 29) - 3;
-  return v;
+  return flowgraph::testing::whole_numbers<float>({n}, seed).values;
 }
 
 // How many elements of c, or of what lies around it, are not what they should be.

@@ -16,17 +16,8 @@ namespace fg = flowgraph;
 
 namespace {
 
-using fg::testing::host_array;
+using fg::testing::host_array, fg::testing::spread_numbers;
 
-template <class T>
-host_array<T> numbers(std::vector<std::int64_t> dims, unsigned seed = 1) {
-  host_array<T> a(std::move(dims));
-  for (T& v : a.values) {
-    seed = seed * 1664525u + 1013904223u;
-    v = static_cast<T>(static_cast<float>(seed >> 16) / 65536.0f - 0.5f);
-  }
-  return a;
-}
 host_array<std::int64_t> positions(std::vector<std::int64_t> dims, std::int64_t below) {
   host_array<std::int64_t> a(std::move(dims));
   std::uint64_t seed = 7;
@@ -49,13 +40,7 @@ host_array<Result> on_all(const Attrs& attributes, std::vector<std::int64_t> dim
     const fg::kernel_context context{.seed = 3, .step = 5, .helpers = threads == 1 ? nullptr : &helpers};
     host_array<Result> result(dims);
     const fg::array_view out = result.view();
-    fg::kernel_args k;
-    k.in = operands;
-    k.n_in = static_cast<int>(sizeof...(In));
-    k.out = &out;
-    k.n_out = 1;
-    k.words = words.w;
-    k.n_words = fg::detail::attr_words<Attrs>;
+    fg::kernel_args k = fg::testing::arguments(operands, sizeof...(In), &out, words);
     k.node = 11;
     k.context = &context;
     if constexpr (fg::detail::is_16_bit_float<T>)
@@ -84,7 +69,7 @@ double dot(const host_array<float>& a, const host_array<float>& b) {
 }  // namespace
 
 TEST_CASE("products in blocks") {
-  const auto a = numbers<float>({300, 257}), b = numbers<float>({257, 290}, 2);
+  const auto a = spread_numbers<float>({300, 257}), b = spread_numbers<float>({257, 290}, 2);
   const auto y = on_all<fg::ops::matmul>(fg::ops::matmul::attrs{0, 0}, {300, 290}, a, b);
   for (const std::int64_t i : {0, 149, 150, 159, 160, 299})
     for (const std::int64_t j : {0, 144, 145, 159, 160, 289}) {
@@ -109,19 +94,19 @@ TEST_CASE("products in blocks") {
     worst = std::max({worst, std::abs(static_cast<double>(y.values[i] - ta.values[i])),
                       std::abs(static_cast<double>(y.values[i] - tb.values[i]))});
   CHECK(worst < 1e-4);
-  on_all<fg::ops::matmul>(fg::ops::matmul::attrs{0, 0}, {40, 33, 35}, numbers<float>({40, 33, 34}),
-                          numbers<float>({40, 34, 35}));
-  on_all<fg::ops::matmul, std::int32_t>(fg::ops::matmul::attrs{0, 0}, {70, 90}, numbers<std::int32_t>({70, 80}),
-                                        numbers<std::int32_t>({80, 90}));
-  on_all<fg::ops::matmul, fg::half>(fg::ops::matmul::attrs{0, 0}, {150, 190}, numbers<fg::half>({150, 280}),
-                                    numbers<fg::half>({280, 190}));
+  on_all<fg::ops::matmul>(fg::ops::matmul::attrs{0, 0}, {40, 33, 35}, spread_numbers<float>({40, 33, 34}),
+                          spread_numbers<float>({40, 34, 35}));
+  on_all<fg::ops::matmul, std::int32_t>(fg::ops::matmul::attrs{0, 0}, {70, 90}, spread_numbers<std::int32_t>({70, 80}),
+                                        spread_numbers<std::int32_t>({80, 90}));
+  on_all<fg::ops::matmul, fg::half>(fg::ops::matmul::attrs{0, 0}, {150, 190}, spread_numbers<fg::half>({150, 280}),
+                                    spread_numbers<fg::half>({280, 190}));
 }
 
 TEST_CASE("convolutions and pools") {
   const fg::conv c{.padding = fg::same}, strided{.stride = {2, 2}, .padding = fg::same};
   const fg::conv first{.padding = fg::same, .layout = fg::nchw};
-  const auto x = numbers<float>({3, 29, 31, 16}), w = numbers<float>({3, 3, 16, 24}, 2);
-  const auto z = numbers<float>({3, 29, 31, 24}, 3), half_size = numbers<float>({3, 15, 16, 24}, 4);
+  const auto x = spread_numbers<float>({3, 29, 31, 16}), w = spread_numbers<float>({3, 3, 16, 24}, 2);
+  const auto z = spread_numbers<float>({3, 29, 31, 24}, 3), half_size = spread_numbers<float>({3, 15, 16, 24}, 4);
   // The convolution and its gradients are the derivatives of one trilinear form.
   const double form = dot(on_all<fg::ops::conv2d>(c, z.dims, x, w), z);
   CHECK(dot(on_all<fg::ops::conv2d_input_gradient>(c, x.dims, z, w), x) == doctest::Approx(form).epsilon(1e-4));
@@ -130,16 +115,16 @@ TEST_CASE("convolutions and pools") {
   CHECK(dot(on_all<fg::ops::conv2d_input_gradient>(strided, x.dims, half_size, w), x) ==
         doctest::Approx(by_two).epsilon(1e-4));
   const fg::conv depthwise{.padding = fg::same, .groups = 16};
-  const auto each = numbers<float>({3, 3, 1, 16}, 5);
+  const auto each = spread_numbers<float>({3, 3, 1, 16}, 5);
   const double sum = dot(on_all<fg::ops::conv2d>(depthwise, x.dims, x, each), x);
   CHECK(dot(on_all<fg::ops::conv2d_input_gradient>(depthwise, x.dims, x, each), x) ==
         doctest::Approx(sum).epsilon(1e-4));
   CHECK(dot(on_all<fg::ops::conv2d_filter_gradient>(depthwise, each.dims, x, x), each) ==
         doctest::Approx(sum).epsilon(1e-4));
-  on_all<fg::ops::conv2d>(first, {3, 24, 31, 29}, numbers<float>({3, 16, 31, 29}), w);
+  on_all<fg::ops::conv2d>(first, {3, 24, 31, 29}, spread_numbers<float>({3, 16, 31, 29}), w);
 
   const fg::pool p{.window = {3, 3}, .stride = {2, 2}, .padding = fg::same};
-  const auto y = numbers<float>({3, 15, 16, 16}, 6);
+  const auto y = spread_numbers<float>({3, 15, 16, 16}, 6);
   on_all<fg::ops::max_pool>(p, y.dims, x);
   CHECK(total(on_all<fg::ops::max_pool_gradient>(p, x.dims, x, y)) == doctest::Approx(total(y)).epsilon(1e-4));
   on_all<fg::ops::max_pool_select>(p, y.dims, x, x);
@@ -150,7 +135,7 @@ TEST_CASE("convolutions and pools") {
 }
 
 TEST_CASE("reductions over outer, inner and several axes") {
-  const auto x = numbers<float>({70, 50, 90});
+  const auto x = spread_numbers<float>({70, 50, 90});
   const std::int64_t masks[] = {1, 2, 4, 3, 5, 6, 7};
   for (const std::int64_t mask : masks) {
     CAPTURE(mask);
@@ -178,10 +163,10 @@ TEST_CASE("reductions over outer, inner and several axes") {
     on_all<fg::ops::norm>(a, dims, x);
     on_all<fg::ops::reduce_prod>(a, dims, x);
     on_all<fg::ops::product_of_others>(a, x.dims, x);
-    on_all<fg::ops::reduce_sum, fg::bfloat16>(a, dims, numbers<fg::bfloat16>(x.dims));
+    on_all<fg::ops::reduce_sum, fg::bfloat16>(a, dims, spread_numbers<fg::bfloat16>(x.dims));
   }
   // Very long: the parts of one result are merged.
-  const auto line = numbers<float>({300'007});
+  const auto line = spread_numbers<float>({300'007});
   const auto greatest = on_all<fg::ops::reduce_max>(fg::ops::reduce_attrs{1, 0}, {}, line);
   CHECK(greatest.values[0] == *std::max_element(line.values.begin(), line.values.end()));
   CHECK(total(on_all<fg::ops::reduce_sum>(fg::ops::reduce_attrs{1, 0}, {}, line)) ==
@@ -189,7 +174,7 @@ TEST_CASE("reductions over outer, inner and several axes") {
 }
 
 TEST_CASE("softmax, positions, order, copies") {
-  const auto x = numbers<float>({200, 301});
+  const auto x = spread_numbers<float>({200, 301});
   for (const std::int64_t axis : {0, 1}) {
     const auto y = on_all<fg::ops::softmax>(fg::ops::axis_attrs{axis}, x.dims, x);
     CHECK(total(y) == doctest::Approx(axis == 0 ? 301 : 200).epsilon(1e-4));
@@ -200,7 +185,7 @@ TEST_CASE("softmax, positions, order, copies") {
     on_all<fg::ops::cumsum>(fg::ops::cumsum::attrs{axis, 0, 0}, x.dims, x);
   }
   // One matrix of many columns: they are what threads share.
-  const auto tall = numbers<float>({900, 170});
+  const auto tall = spread_numbers<float>({900, 170});
   const auto summed = on_all<fg::ops::cumsum>(fg::ops::cumsum::attrs{0, 0, 0}, tall.dims, tall);
   const auto best = on_all<fg::ops::argmax, float, std::int64_t>(fg::ops::argmax::attrs{0}, {170}, tall);
   for (const std::size_t c : {0u, 31u, 32u, 47u, 48u, 169u}) {

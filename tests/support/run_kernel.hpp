@@ -30,6 +30,36 @@ struct host_array {
   }
 };
 
+// Whole numbers from -4 to 3: sums of some thousand products of them are exact in float, in any order.
+template <class T>
+host_array<T> whole_numbers(std::vector<std::int64_t> dims, unsigned seed) {
+  host_array<T> a(std::move(dims));
+  for (T& v : a.values) v = static_cast<T>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 29) - 4);
+  return a;
+}
+// Numbers of 16 bits all over [-2, 2).
+template <class T>
+host_array<T> spread_numbers(std::vector<std::int64_t> dims, unsigned seed = 1) {
+  host_array<T> a(std::move(dims));
+  for (T& v : a.values)
+    v = static_cast<T>(static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 16) * 0x1p-14f - 2);
+  return a;
+}
+
+// What a kernel is given, with one result. It refers to all of it.
+template <int Words>
+kernel_args arguments(const array_view* in, std::size_t n_in, const array_view* out,
+                      const flowgraph::detail::word_block<Words>& attributes) {
+  kernel_args k;
+  k.in = in;
+  k.n_in = static_cast<int>(n_in);
+  k.out = out;
+  k.n_out = 1;
+  k.words = attributes.w;
+  k.n_words = Words;
+  return k;
+}
+
 // The kernel of Op for element type T; the result has the given extents.
 template <class Op, class T, class Attrs, class Result = T, class... In>
 host_array<Result> run_kernel(const Attrs& attributes, std::vector<std::int64_t> result_dims, In... in) {
@@ -37,14 +67,7 @@ host_array<Result> run_kernel(const Attrs& attributes, std::vector<std::int64_t>
   const array_view operands[1 + sizeof...(In)] = {in.view()...};
   const array_view out = result.view();
   const auto words = flowgraph::detail::words_of(attributes);
-  kernel_args k;
-  k.in = operands;
-  k.n_in = static_cast<int>(sizeof...(In));
-  k.out = &out;
-  k.n_out = 1;
-  k.words = words.w;
-  k.n_words = flowgraph::detail::attr_words<Attrs>;
-  cpu_kernel<Op>::template run<T>(k);
+  cpu_kernel<Op>::template run<T>(arguments(operands, sizeof...(In), &out, words));
   return result;
 }
 
@@ -60,14 +83,7 @@ std::unique_ptr<prepared_kernel> prepares(const kernel_provider& provider, const
   for (const auto& dims : in) operands.push_back(view(dims));
   const array_view out = view(result);
   const auto words = flowgraph::detail::words_of(attributes);
-  kernel_args k;
-  k.in = operands.data();
-  k.n_in = static_cast<int>(operands.size());
-  k.out = &out;
-  k.n_out = 1;
-  k.words = words.w;
-  k.n_words = flowgraph::detail::attr_words<Attrs>;
-  return provider.prepare(op_def_of<Op>, k, 1);
+  return provider.prepare(op_def_of<Op>, arguments(operands.data(), operands.size(), &out, words), 1);
 }
 
 // Runs what a provider prepares for Op, twice: what is kept from one step to the next must not show.
@@ -78,13 +94,7 @@ void run_prepared(const kernel_provider& provider, const Attrs& attributes, host
   const array_view operands[1 + sizeof...(In)] = {in.view()...};
   const array_view out = result.view();
   const auto words = flowgraph::detail::words_of(attributes);
-  kernel_args k;
-  k.in = operands;
-  k.n_in = static_cast<int>(sizeof...(In));
-  k.out = &out;
-  k.n_out = 1;
-  k.words = words.w;
-  k.n_words = flowgraph::detail::attr_words<Attrs>;
+  const kernel_args k = arguments(operands, sizeof...(In), &out, words);
   for (int i = 0; i < 2; ++i) {
     std::fill(result.values.begin(), result.values.end(), -1.0f);
     kernel->run(k);

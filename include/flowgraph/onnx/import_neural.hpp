@@ -162,7 +162,7 @@ inline conv conv_of(node_import& n, const sliding& s) {
     node_import::fail("a group of " + std::to_string(c.groups), problem::conv_groups);
   return c;
 }
-// [out, in, rows, columns] as [rows, columns, in, out].
+// [out, in, rows, columns] as [rows, columns, in, out], for images of as many axes.
 inline ref filters_of(node_import& n, std::vector<std::int64_t>& window) {
   const extents e = n.in_shape(1);
   if (e.rank != 3 && e.rank != 4) node_import::fail("filters of one or two axes are supported", problem::conv_rank);
@@ -170,6 +170,7 @@ inline ref filters_of(node_import& n, std::vector<std::int64_t>& window) {
     if (e[i] < 1) node_import::fail("a filter's extents must be numbers", problem::needs_number);
     window.push_back(e[i]);
   }
+  if (e.rank != n.in(0).rank()) node_import::fail("image and filters differ in rank", problem::conv_rank);
   if (e.rank == 4) return n.arranged(1, {2, 3, 1, 0});
   return node_import::reshape(n.arranged(1, {2, 1, 0}), {4, {1, e[2], e[1], e[0]}});
 }
@@ -184,8 +185,6 @@ inline void import_conv(node_import& n) {
   const int rank = n.in(0).rank();
   std::vector<std::int64_t> window;
   const ref w = filters_of(n, window);
-  if (static_cast<int>(window.size()) != rank - 2)
-    node_import::fail("image and filters differ in rank", problem::conv_rank);
   const ref y = emit<ops::conv2d>(conv_of(n, sliding_of(n, window, x.shape())), x, w);
   n.give(as_it_was(with_bias(n, y), rank));
 }
@@ -194,8 +193,6 @@ inline void import_conv_transpose(node_import& n) {
   const int rank = n.in(0).rank();
   std::vector<std::int64_t> window;
   const ref w = filters_of(n, window);
-  if (static_cast<int>(window.size()) != rank - 2)
-    node_import::fail("image and filters differ in rank", problem::conv_rank);
   if (n.text("auto_pad", "NOTSET") != "NOTSET" || n.attribute("output_shape") != nullptr)
     node_import::fail("the padding of a ConvTranspose must be stated");
   const std::vector<std::int64_t> more = n.integers("output_padding", window.size(), 0);

@@ -21,13 +21,19 @@ struct reduction : op<Self, Name> {
   static constexpr std::int64_t flops(const cost_query& q) { return reduce_sum::flops(q); }
 };
 
-// Where several elements are the extremum, each gets an equal part of the gradient, as in JAX and PyTorch.
+// Of anything but booleans. Of single elements it is its operand.
 template <class Self, fixed_string Name>
-struct extremum : reduction<Self, Name> {
+struct number_reduction : reduction<Self, Name> {
   static constexpr void infer(inference& f) {
     f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
     infer_reduction(f);
   }
+  static constexpr int simplify(rewriter& r) { return reduce_sum::simplify(r); }
+};
+
+// Where several elements are the extremum, each gets an equal part of the gradient, as in JAX and PyTorch.
+template <class Self, fixed_string Name>
+struct extremum : number_reduction<Self, Name> {
   static constexpr void gradient(gradient_step& g) {
     const reduce_attrs a = g.attrs<reduce_attrs>();
     const ref x = g.in(0), y = with_reduced_axes(g.y(), x, a), dy = with_reduced_axes(g.dy(), x, a);
@@ -35,7 +41,6 @@ struct extremum : reduction<Self, Name> {
     const ref ties = emit<reduce_sum>({a.axes, 1}, emit_as<cast>(x.shape(), x.type(), is_extremum));
     g.to(0, emit<select>(is_extremum, dy / ties, scalar_like(dy, 0)));
   }
-  static constexpr int simplify(rewriter& r) { return reduce_sum::simplify(r); }
 };
 struct reduce_max : extremum<reduce_max, "reduce_max"> {};  // NaN wins
 struct reduce_min : extremum<reduce_min, "reduce_min"> {};
@@ -61,16 +66,11 @@ struct product_of_others : op<product_of_others, "product_of_others"> {
   }
 };
 
-struct reduce_prod : reduction<reduce_prod, "reduce_prod"> {
-  static constexpr void infer(inference& f) {
-    f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
-    infer_reduction(f);
-  }
+struct reduce_prod : number_reduction<reduce_prod, "reduce_prod"> {
   static constexpr void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     g.to(0, with_reduced_axes(g.dy(), g.in(0), a) * emit<product_of_others>(a, g.in(0)));
   }
-  static constexpr int simplify(rewriter& r) { return reduce_sum::simplify(r); }
 };
 
 template <class Self, fixed_string Name>
@@ -84,12 +84,16 @@ struct truth_reduction : reduction<Self, Name> {
 struct reduce_any : truth_reduction<reduce_any, "reduce_any"> {};
 struct reduce_all : truth_reduction<reduce_all, "reduce_all"> {};
 
-// log(sum(exp(x))) without overflow.
-struct logsumexp : reduction<logsumexp, "logsumexp"> {
+template <class Self, fixed_string Name>
+struct real_reduction : reduction<Self, Name> {
   static constexpr void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     infer_reduction(f);
   }
+};
+
+// log(sum(exp(x))) without overflow.
+struct logsumexp : real_reduction<logsumexp, "logsumexp"> {
   // dy softmax(x) = dy exp(x - y). Where all x are -infinity so is y, and x - y would be NaN; the gradient is 0.
   static constexpr void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
@@ -100,11 +104,7 @@ struct logsumexp : reduction<logsumexp, "logsumexp"> {
 };
 
 // The Euclidean length, sqrt(sum(x^2)).
-struct norm : reduction<norm, "norm"> {
-  static constexpr void infer(inference& f) {
-    f.require(is_floating(f.type(0)), problem::needs_floating);
-    infer_reduction(f);
-  }
+struct norm : real_reduction<norm, "norm"> {
   // dy x / y, and 0 at the origin, where x is 0 and only the division has to be kept from 0/0.
   static constexpr void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();

@@ -18,19 +18,25 @@
 
 namespace flowgraph::detail {
 
-// An instruction, ready to be called.
-struct bound_call {
+// What an instruction runs.
+struct ready_kernel {
   kernel_function kernel = nullptr;
   std::unique_ptr<prepared_kernel> prepared;  // in place of it
-  const kernel_provider* by = nullptr;        // whose it is; null: the library's own
-  bool writes_row = false;                    // its result is computed in a row of an array
+
+  void run(const kernel_args& k) const {
+    if (prepared == nullptr) return kernel(k);
+    prepared->run(k);
+    if (k.region != nullptr && !prepared->finishes()) run_region(k);
+  }
+};
+
+// An instruction, ready to be called.
+struct bound_call : ready_kernel {
+  const kernel_provider* by = nullptr;  // whose it is; null: the library's own
+  bool writes_row = false;              // its result is computed in a row of an array
   kernel_args args;
 
-  void operator()() const {
-    if (prepared == nullptr) return kernel(args);
-    prepared->run(args);
-    if (args.region != nullptr && !prepared->finishes()) run_region(args);
-  }
+  void operator()() const { run(args); }
 };
 
 inline bool in_slot(const operand& a, const operand& b) { return a.where == storage::slot && a.index == b.index; }
@@ -120,8 +126,7 @@ class row_writer final : public prepared_kernel {
     for (int o = y.operands + y.n_operands; o < y.operands + y.n_operands + y.n_outputs; ++o)
       if (in_slot(p.operands[o], value)) made->views_.push_back(&operands[static_cast<std::size_t>(o)]);
     for (const int o : readers.operands) made->views_.push_back(&operands[static_cast<std::size_t>(o)]);
-    made->kernel_ = call.kernel;
-    made->prepared_ = std::move(call.prepared);
+    made->computes_ = {call.kernel, std::move(call.prepared)};
     call.prepared = std::move(made);
     call.writes_row = true;
   }
@@ -134,9 +139,7 @@ class row_writer final : public prepared_kernel {
       std::byte* const at = array.as<std::byte>() + row * row_size(array) * size_of(array.type);
       for (array_view* const v : views_) v->data = at;
     }
-    if (prepared_ == nullptr) return kernel_(k);
-    prepared_->run(k);
-    if (k.region != nullptr && !prepared_->finishes()) run_region(k);
+    computes_.run(k);
   }
   bool finishes() const override { return true; }
 
@@ -167,8 +170,7 @@ class row_writer final : public prepared_kernel {
 
   const array_view* array_ = nullptr;  // the index behind it
   std::vector<array_view*> views_;     // the result, and whoever reads it
-  kernel_function kernel_ = nullptr;
-  std::unique_ptr<prepared_kernel> prepared_;
+  ready_kernel computes_;              // the value
 };
 
 }  // namespace flowgraph::detail

@@ -308,7 +308,7 @@ class workspace {
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
     for (const awaited& a : attempts_)
       if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
-    for (bound_call& c : calls_) c.prepared = nullptr;
+    for (bound_call& c : calls_) c.prepared = nullptr, c.writes_row = false;
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
     for (int i = 0; i < p.instructions.size(); ++i)
