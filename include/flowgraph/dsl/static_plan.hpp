@@ -18,15 +18,16 @@ inline constexpr slice<std::string_view> local_device_list{local_devices, 1};
 template <int... Node>
 struct node_list {};
 
+// Each stage is a call of a function, because g++ evaluates a lambda that stands in a member's initializer twice.
+template <const auto& Model, passes::draft_counts Room, int... Fetch, int... Fed>
+constexpr passes::frozen_draft<Room> optimise_step(node_list<Fetch...>, node_list<Fed...>) {
+  constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
+  const passes::draft d = passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}});
+  return passes::freeze<Room>(d.view(), d.fault);
+}
 template <const auto& Model, class Fetches, class Feeds, passes::draft_counts Room>
-struct optimised_step;
-template <const auto& Model, int... Fetch, int... Fed, passes::draft_counts Room>
-struct optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room> {
-  static constexpr passes::frozen_draft<Room> value = [] {
-    constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
-    const passes::draft d = passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}});
-    return passes::freeze<Room>(d.view(), d.fault);
-  }();
+struct optimised_step {
+  static constexpr passes::frozen_draft<Room> value = optimise_step<Model, Room>(Fetches{}, Feeds{});
 };
 
 template <const auto& Model, class Draft>
@@ -35,13 +36,15 @@ struct arranged_step {
       passes::arrange(Draft::value.view(), Model.view(), local_device_list));
 };
 
+template <plan_counts Room, class Draft, class Arranged>
+constexpr roomy_plan<Room> assemble_step() {
+  const auto& a = Arranged::value;
+  return freeze_roomy<Room>(passes::assemble(Draft::value.view(), {a.device, Draft::value.counts.nodes}, a.together(),
+                                             {a.sequence, a.n_sequence}, local_device_list));
+}
 template <class Draft, class Arranged, plan_counts Room>
 struct assembled_step {
-  static constexpr roomy_plan<Room> value = [] {
-    const auto& a = Arranged::value;
-    return freeze_roomy<Room>(passes::assemble(Draft::value.view(), {a.device, Draft::value.counts.nodes}, a.together(),
-                                               {a.sequence, a.n_sequence}, local_device_list));
-  }();
+  static constexpr roomy_plan<Room> value = assemble_step<Room, Draft, Arranged>();
 };
 
 // A stage with the room that nearly always suffices, or with exactly what it then turned out to need.
