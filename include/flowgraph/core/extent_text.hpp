@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "text_view.hpp"
 #include "vec.hpp"
 
 namespace flowgraph::detail {
@@ -40,7 +41,7 @@ struct extent_text {
     while ((n /= 10) != 0);
     while (count > 0) append(digits[--count]);
   }
-  constexpr std::string_view view() const { return {chars, static_cast<unsigned>(length)}; }
+  constexpr std::string_view view() const { return text_view(chars, length); }
 };
 
 // coefficient * factors[0] * factors[1] * ..., factors sorted; no factors: a number.

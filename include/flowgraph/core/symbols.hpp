@@ -6,6 +6,7 @@
 
 #include "extent_text.hpp"
 #include "hash.hpp"
+#include "text_view.hpp"
 #include "vec.hpp"
 
 namespace flowgraph {
@@ -56,7 +57,7 @@ class symbols {
   }
   constexpr std::string_view text(extent e) const {
     const symbol& s = entries_[static_cast<int>(-1 - e)];
-    return {chars_.begin() + s.text, static_cast<unsigned>(s.length)};
+    return detail::text_view(chars_.begin() + s.text, s.length);
   }
   constexpr std::uint64_t hash(extent e) const {
     return e >= 0 ? static_cast<std::uint64_t>(e) : entries_[static_cast<int>(-1 - e)].hash;

@@ -4,11 +4,11 @@
 //   auto [tokens, lengths] = fg::greedy_decode<50>(step, begin, end, h);
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <flowgraph/core/special_values.hpp>
 #include "fill.hpp"
 #include "gather.hpp"
 #include "losses.hpp"
@@ -80,7 +80,7 @@ constexpr auto beam_search(const Step& step, const B& begin, std::int64_t end, c
   constexpr std::int64_t words = logits_type::shape.number[1];
   static_assert(words > 0, "beam_search: the vocabulary must have an extent that is a number");
   constexpr int width = static_cast<int>(beam), vocabulary = static_cast<int>(words);
-  constexpr double never = -std::numeric_limits<double>::infinity();
+  constexpr double never = -detail::infinity;
   graph_data& g = *begin.graph;
   const caller where(g.where.line, g.where.file);
   const auto zero = detail::literal_tensor<std::int64_t>(where, g, 0);

@@ -15,15 +15,16 @@ namespace detail {
 template <int... Node>
 struct node_list {};
 
+// Each stage is a call of a function, because g++ evaluates a lambda that stands in a member's initializer twice.
+template <const auto& Model, passes::draft_counts Room, int... Fetch, int... Fed>
+constexpr passes::frozen_draft<Room> optimise_step(node_list<Fetch...>, node_list<Fed...>) {
+  constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
+  const passes::draft d = passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}});
+  return passes::freeze<Room>(d.view(), d.fault);
+}
 template <const auto& Model, class Fetches, class Feeds, passes::draft_counts Room>
-struct optimised_step;
-template <const auto& Model, int... Fetch, int... Fed, passes::draft_counts Room>
-struct optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room> {
-  static constexpr passes::frozen_draft<Room> value = [] {
-    constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
-    const passes::draft d = passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}});
-    return passes::freeze<Room>(d.view(), d.fault);
-  }();
+struct optimised_step {
+  static constexpr passes::frozen_draft<Room> value = optimise_step<Model, Room>(Fetches{}, Feeds{});
 };
 
 // A stage with the room that nearly always suffices, or with exactly what it then turned out to need.
@@ -62,21 +63,20 @@ struct distributed_step<Model, Draft, false> {
 
 template <class Distributed>
 struct arranged_step {
-  static constexpr auto value = [] {
-    const auto& on = Distributed::value;
-    return passes::freeze<Distributed::value.counts.nodes, Distributed::value.counts.regions>(
-        passes::arrange(on.view(), {on.device, on.counts.nodes}));
-  }();
+  static constexpr auto value = passes::freeze<Distributed::value.counts.nodes, Distributed::value.counts.regions>(
+      passes::arrange(Distributed::value.view(), {Distributed::value.device, Distributed::value.counts.nodes}));
 };
 
+template <plan_counts Room, const auto& Model, class Distributed, class Arranged>
+constexpr roomy_plan<Room> assemble_step() {
+  const auto& on = Distributed::value;
+  const auto& a = Arranged::value;
+  return freeze_roomy<Room>(passes::assemble(on.view(), {on.device, on.counts.nodes}, a.together(),
+                                             {a.sequence, a.n_sequence}, devices_of<Model>()));
+}
 template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
 struct assembled_step {
-  static constexpr roomy_plan<Room> value = [] {
-    const auto& on = Distributed::value;
-    const auto& a = Arranged::value;
-    return freeze_roomy<Room>(passes::assemble(on.view(), {on.device, on.counts.nodes}, a.together(),
-                                               {a.sequence, a.n_sequence}, devices_of<Model>()));
-  }();
+  static constexpr roomy_plan<Room> value = assemble_step<Room, Model, Distributed, Arranged>();
 };
 
 template <const auto& Model, class Fetches, class Feeds>

@@ -45,7 +45,7 @@ struct shape_text {
     for (const char c : name)
       if (used < max_chars) chars[used++] = c;
   }
-  constexpr std::string_view name(int i) const { return {chars + begin[i], static_cast<unsigned>(length[i])}; }
+  constexpr std::string_view name(int i) const { return text_view(chars + begin[i], length[i]); }
   constexpr void finish() {
     hash = graph_data::shape_seed(rank);
     for (int i = 0; i < rank; ++i)

@@ -79,9 +79,7 @@ class graph_data {
   constexpr text_range store(std::string_view s) {
     return {chars.append(s.data(), static_cast<int>(s.size())), static_cast<int>(s.size())};
   }
-  constexpr std::string_view text(text_range r) const {
-    return {chars.begin() + r.begin, static_cast<unsigned>(r.length)};
-  }
+  constexpr std::string_view text(text_range r) const { return detail::text_view(chars.begin() + r.begin, r.length); }
   // The text behind the present scope: "layer1/w".
   constexpr text_range scoped_text(std::string_view s) {
     const int begin = chars.count;
@@ -340,7 +338,7 @@ class graph_data {
   // Names a node by the characters from begin on: "w", then "w_1", "w_2", ...
   constexpr void add_name(int id, int begin) {
     const int plain = chars.count;
-    std::uint64_t h = detail::hash({chars.data + begin, static_cast<unsigned>(plain - begin)});
+    std::uint64_t h = detail::hash(detail::text_view(chars.data + begin, plain - begin));
     int k = name_uses_.find(h);
     name_uses_.set(h, k < 0 ? 1 : k + 1);
     for (const std::uint64_t base = h; k > 0; ++k) {  // a user may have named another node "w_1" already
@@ -349,7 +347,7 @@ class graph_data {
       int power = 1;
       while (k / power >= 10) power *= 10;
       for (; power > 0; power /= 10) chars.push(static_cast<char>('0' + k / power % 10));
-      h = detail::hash({chars.data + plain, static_cast<unsigned>(chars.count - plain)}, base);
+      h = detail::hash(detail::text_view(chars.data + plain, chars.count - plain), base);
       if (name_uses_.find(h) >= 0) continue;
       name_uses_.set(h, 1);
       break;

@@ -117,11 +117,9 @@ struct graph_view {
   constexpr extents shape_of(int id) const { return shape(nodes[id].shape); }
   constexpr std::string_view symbol_text(extent e) const {
     const symbol& s = symbol_entries[static_cast<int>(-1 - e)];
-    return {symbol_chars.data + s.text, static_cast<unsigned>(s.length)};
+    return detail::text_view(symbol_chars.data + s.text, s.length);
   }
-  constexpr std::string_view text(text_range r) const {
-    return {chars.data + r.begin, static_cast<unsigned>(r.length)};
-  }
+  constexpr std::string_view text(text_range r) const { return detail::text_view(chars.data + r.begin, r.length); }
   constexpr std::string_view device(int id) const { return text(texts[nodes[id].device]); }
   // -1: no such name.
   constexpr int find(std::string_view name) const {

@@ -19,8 +19,7 @@ namespace detail {
 class verifier {
  public:
   constexpr explicit verifier(const graph_view& g) : g_(g) {
-    for (const symbol& s : g.symbol_entries)
-      symbols_.intern({g.symbol_chars.data + s.text, static_cast<unsigned>(s.length)});
+    for (const symbol& s : g.symbol_entries) symbols_.intern(text_view(g.symbol_chars.data + s.text, s.length));
     checked_.reserve(g.size());
     for (int i = 0; i < g.size() && fault.why == problem::none; ++i) check(i);
     for (int r = 1; r < g.regions.size() && fault.why == problem::none; ++r) check_region(r);

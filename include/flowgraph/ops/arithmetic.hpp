@@ -2,8 +2,8 @@
 #pragma once
 #include <bit>
 #include <cstdint>
-#include <limits>
 
+#include <flowgraph/core/special_values.hpp>
 #include "elementwise.hpp"
 
 namespace flowgraph::ops {
@@ -85,7 +85,7 @@ struct mul : binary<mul, "mul", scalar::mul> {
 };
 
 // Not a number where the divisor is 0: then nothing is folded, and the program divides when it runs.
-constexpr double quotient(double a, double b) { return b == 0 ? std::numeric_limits<double>::quiet_NaN() : a / b; }
+constexpr double quotient(double a, double b) { return b == 0 ? detail::not_a_number : a / b; }
 
 // True division: floating-point only, as in Python; integers have floordiv.
 struct div : binary<div, "div", scalar::div> {

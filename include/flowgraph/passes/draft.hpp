@@ -32,7 +32,7 @@ struct draft {
 // Shapes and symbols with their ids, so that what refers to them needs no change.
 constexpr void copy_shapes(graph_data& to, const graph_view& from) {
   for (const symbol& s : from.symbol_entries)
-    to.symbols.intern({from.symbol_chars.data + s.text, static_cast<unsigned>(s.length)});
+    to.symbols.intern(flowgraph::detail::text_view(from.symbol_chars.data + s.text, s.length));
   for (int i = 1; i < from.shapes.count; ++i) to.intern_shape(from.shape(i));
 }
 

@@ -13,7 +13,8 @@ class shape_sizes {
   };
 
   constexpr explicit shape_sizes(plan_data& p) : p_(p), sizes_(p.shapes.count) {
-    for (const text_range t : p.symbols) symbols_.intern({p.chars.data + t.begin, static_cast<unsigned>(t.length)});
+    for (const text_range t : p.symbols)
+      symbols_.intern(flowgraph::detail::text_view(p.chars.data + t.begin, t.length));
   }
   constexpr const size& of(int shape) {
     size& s = sizes_[shape];

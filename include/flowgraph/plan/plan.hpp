@@ -176,9 +176,7 @@ struct plan_view {
   constexpr detail::slice<extent> dims_of(int shape) const {
     return {dims.data + shapes[shape].dims, shapes[shape].rank};
   }
-  constexpr std::string_view text(text_range r) const {
-    return {chars.data + r.begin, static_cast<unsigned>(r.length)};
-  }
+  constexpr std::string_view text(text_range r) const { return detail::text_view(chars.data + r.begin, r.length); }
   constexpr std::string_view symbol_text(extent e) const { return text(symbols[static_cast<int>(-1 - e)]); }
 };
 
