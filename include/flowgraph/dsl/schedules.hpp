@@ -21,7 +21,8 @@ constexpr auto scheduled(const Schedule& s, tensor<float> done) {
 
 }  // namespace detail
 
-// initial factor^(t / every); in stairs: floor(t / every).
+// initial factor^(t / every); in stairs: floor(t / every). Calls are templates, so that a file without a schedule does
+// not pay for the ops of one.
 struct exponential_decay {
   double initial;
   double factor;
@@ -33,7 +34,8 @@ struct exponential_decay {
         factor(factor_each),
         every(steps_each),
         stairs(in_stairs) {}
-  constexpr tensor<float> operator()(tensor<float> done) const {
+  template <class Steps = tensor<float>>
+  constexpr tensor<float> operator()(std::type_identity_t<Steps> done) const {
     const auto turns = done / every;
     const auto power = stairs ? floor(turns) : turns;
     return pow(detail::literal_tensor<float>(done.graph->where, *done.graph, factor), power) * initial;
@@ -55,7 +57,8 @@ struct cosine_decay {
       : initial(initial_rate),
         steps(over_steps),
         last(last_rate) {}
-  constexpr tensor<float> operator()(tensor<float> done) const {
+  template <class Steps = tensor<float>>
+  constexpr tensor<float> operator()(std::type_identity_t<Steps> done) const {
     const auto wave = cos(minimum(done / steps, 1) * 3.141592653589793);
     return (wave + 1) * ((initial - last) / 2) + last;
   }
@@ -71,7 +74,8 @@ struct piecewise_constant {
     for (int i = 0; i < N; ++i) boundaries[i] = at[i];
     for (int i = 0; i <= N; ++i) values[i] = rates[i];
   }
-  constexpr tensor<float> operator()(tensor<float> done) const {
+  template <class Steps = tensor<float>>
+  constexpr tensor<float> operator()(std::type_identity_t<Steps> done) const {
     tensor<float> rate = detail::literal_tensor<float>(done.graph->where, *done.graph, values[0]);
     for (int i = 0; i < N; ++i) rate = select(done >= boundaries[i], values[i + 1], rate);
     return rate;
@@ -85,7 +89,8 @@ struct warm_up {
   Then then;
 
   constexpr warm_up(double over_steps, const Then& schedule) : steps(over_steps), then(schedule) {}
-  constexpr tensor<float> operator()(tensor<float> done) const {
+  template <class Steps = tensor<float>>
+  constexpr tensor<float> operator()(std::type_identity_t<Steps> done) const {
     const auto grown = minimum((done + 1) / steps, 1);
     return detail::scheduled(then, maximum(done - steps, 0)) * grown;
   }

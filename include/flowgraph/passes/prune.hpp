@@ -21,10 +21,10 @@ class pruner {
     for (const int f : fetches) to_.data[f] = live, require_outside(f);
     mark();
     copy_shapes(result.graph, from);
-    result.graph.nodes = detail::vec<node>(count_ + feeds.count);
-    result.graph.edges = detail::vec<int>(edges_);
-    result.graph.words = detail::vec<std::int64_t>(words_);
-    result.model = detail::vec<int>(count_ + feeds.count);
+    result.graph.nodes.reserve(count_ + feeds.count);  // not zeroed: all of it will be written
+    result.graph.edges.reserve(edges_);
+    result.graph.words.reserve(words_);
+    result.model.reserve(count_ + feeds.count);
     for (int k = 0; k < feeds.count; ++k) write_feed(feeds[k], k);
     if (now_.count != 0) arrange();
     write(feeds.count);
@@ -146,7 +146,7 @@ class pruner {
     if (x.type == dtype::none) fail(problem::operation_fed, i);
     if (to_[i] == 0) fail(problem::fed_in_vain, i);
     if (to_[i] > 0) fail(problem::fed_twice, i);
-    node& y = result.graph.nodes[k];
+    node& y = result.graph.nodes[k] = {};
     y.op = &op_def_of<ops::placeholder>;
     y.shape = x.shape;
     y.device = x.device;
@@ -183,6 +183,7 @@ class pruner {
       if (order != nullptr && replaces(x)) out_words[y.attrs + 1] = 0;
     }
     result.graph.nodes.count = result.model.count = count;
+    result.graph.words.count = words;
     edges_ = edges;
   }
 
@@ -204,6 +205,7 @@ class pruner {
       for (int k = 0; k < copy.n_results; ++k) g.edges[edges_++] = to_[from_.results(r)[k]] - 1;
       g.regions.push(copy);
     }
+    g.edges.count = edges_;
   }
 
   graph_view from_;
