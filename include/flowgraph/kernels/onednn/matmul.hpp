@@ -32,7 +32,7 @@ class matmul final : public prepared_kernel {
     columns_ = n;
     if (2 * m * n * depth < smallest_part) return;
     if (has_wide_registers()) {
-      rows_ = even_part(m, m * n >= large / 2 ? 512 : transpose_a ? 256 : 64);
+      rows_ = even_part(m, m * n >= 2 * large ? 1024 : 2 * m * n >= large ? 512 : transpose_a ? 256 : 64);
       columns_ = even_part(n, 512);
       // A small result with long sums: parts for a few threads at least.
       const auto few = [&] { return (m + rows_ - 1) / rows_ * ((n + columns_ - 1) / columns_) < 4; };
