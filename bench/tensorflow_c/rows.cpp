@@ -100,12 +100,17 @@ struct program {
     require(s);
     double sum = 0;
     for (TF_Tensor* t : results) {
-      float last = 0;
-      std::memcpy(&last, static_cast<const char*>(TF_TensorData(t)) + TF_TensorByteSize(t) - sizeof last, sizeof last);
-      sum += last;
+      sum += TF_TensorType(t) == TF_INT64 ? static_cast<double>(last<std::int64_t>(t)) : last<float>(t);
       TF_DeleteTensor(t);
     }
     return sum;
+  }
+
+  template <class T>
+  static T last(const TF_Tensor* t) {
+    T x{};
+    std::memcpy(&x, static_cast<const char*>(TF_TensorData(t)) + TF_TensorByteSize(t) - sizeof x, sizeof x);
+    return x;
   }
 };
 
