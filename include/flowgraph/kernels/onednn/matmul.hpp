@@ -37,13 +37,13 @@ class matmul final : public prepared_kernel {
       // A small result with long sums: parts for a few threads at least.
       const auto few = [&] { return (m + rows_ - 1) / rows_ * ((n + columns_ - 1) / columns_) < 4; };
       while (few() && rows_ * columns_ * depth >= smallest_part && std::max(rows_, columns_) >= 2 * panel_columns)
-        (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
+        halve_longer();
     } else if (copied_by_sgemm(m, n) && (transpose_a || m * n >= large)) {
       // Every part copies what it reads: where there is much to do, parts are large.
       const double most = m * n >= large ? 0.002 : copying;
       while (rows_ >= columns_ ? copied_by_sgemm(half(rows_), columns_, most)
                                : copied_by_sgemm(rows_, half(columns_), most))
-        (rows_ >= columns_ ? rows_ : columns_) = half(std::max(rows_, columns_));
+        halve_longer();
     } else if (n >= 2 * panel_columns) {
       columns_ = panel_columns;
       packed_ = !transpose_b && n >= widest_row;
@@ -96,7 +96,11 @@ class matmul final : public prepared_kernel {
     const std::int64_t parts = (n + most - 1) / most;
     return round_up((n + parts - 1) / parts, tile_columns);
   }
-  static constexpr std::int64_t half(std::int64_t n) { return (n / 2 + 15) / 16 * 16; }
+  static constexpr std::int64_t half(std::int64_t n) { return round_up(n / 2, tile_columns); }
+  void halve_longer() {
+    std::int64_t& longer = rows_ >= columns_ ? rows_ : columns_;
+    longer = half(longer);
+  }
   // What it costs to copy both operands, relative to the product; sgemm's own rule.
   static constexpr double copying = 0.0038;
   static constexpr bool copied_by_sgemm(std::int64_t m, std::int64_t n, double most = copying) {
