@@ -6,5 +6,5 @@ if(Eigen3_VERSION VERSION_LESS 3.4)
 endif()
 find_package(fmt 9 REQUIRED CONFIG)
 find_package(Threads REQUIRED)
-# Optional: <flowgraph/runtime/dlpack.hpp> needs its header, and nothing else does.
+# Optional: <flowgraph/arrays/dlpack.hpp> needs its header, and nothing else does.
 find_package(dlpack QUIET CONFIG)

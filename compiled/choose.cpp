@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <flowgraph/core/error.hpp>
-#include <flowgraph/runtime/kernel_table.hpp>
+#include <flowgraph/engine/kernel_table.hpp>
 
 #include "variant.hpp"
 

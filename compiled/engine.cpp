@@ -1,3 +1,3 @@
 // What runs a step, compiled once: all of a session that does not depend on its model.
 #define FLOWGRAPH_ENGINE
-#include <flowgraph/runtime/engine_code.hpp>
+#include <flowgraph/engine/engine_code.hpp>

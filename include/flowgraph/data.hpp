@@ -1,13 +1,13 @@
 // Input pipelines: datasets from memory and files, and what can be done with them. Arrays to NumPy, and as
 // pictures. docs/data.md.
 #pragma once
-#include <flowgraph/io/csv.hpp>
-#include <flowgraph/io/dataset.hpp>
-#include <flowgraph/io/idx.hpp>
-#include <flowgraph/io/image.hpp>
-#include <flowgraph/io/lines.hpp>
-#include <flowgraph/io/memory.hpp>
-#include <flowgraph/io/npy.hpp>
-#include <flowgraph/io/npz.hpp>
-#include <flowgraph/io/save_numpy.hpp>
-#include <flowgraph/io/save_png.hpp>
+#include <flowgraph/data/csv.hpp>
+#include <flowgraph/data/dataset.hpp>
+#include <flowgraph/data/from_memory.hpp>
+#include <flowgraph/data/lines.hpp>
+#include <flowgraph/formats/idx.hpp>
+#include <flowgraph/formats/image.hpp>
+#include <flowgraph/formats/npy.hpp>
+#include <flowgraph/formats/npz.hpp>
+#include <flowgraph/formats/save_numpy.hpp>
+#include <flowgraph/formats/save_png.hpp>

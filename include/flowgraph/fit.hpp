@@ -1,3 +1,3 @@
 // fg::fit: training in one call. Needs what <flowgraph/checkpoint.hpp> needs.
 #pragma once
-#include <flowgraph/io/fit.hpp>
+#include <flowgraph/train/fit.hpp>

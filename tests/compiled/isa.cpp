@@ -1,6 +1,6 @@
 // Prints the instruction set that this program's kernels were compiled for, or why there is none: status 3.
 #include <cstdio>
-#include <flowgraph/runtime/kernel_table.hpp>
+#include <flowgraph/engine/kernel_table.hpp>
 
 int main() {
   try {

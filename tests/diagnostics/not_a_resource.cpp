@@ -2,7 +2,7 @@
 // expect: the model has no queue, mutex or barrier of this kind and name
 // facts: "lock"
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 namespace fg = flowgraph;
 
 // begin

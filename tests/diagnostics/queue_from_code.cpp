@@ -2,7 +2,7 @@
 // expect: enqueue: a value must have the element type and extents of the queue's component
 // facts: double.*float
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 #include <vector>
 namespace fg = flowgraph;
 

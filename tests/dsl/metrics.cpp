@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 #include "../../bench/support/inputs.hpp"
 
 namespace fg = flowgraph;

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
 #include "support/test_file.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/dsl/print.hpp>
+#include <flowgraph/language/print.hpp>
 
 namespace fg = flowgraph;
 

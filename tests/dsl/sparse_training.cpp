@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include <flowgraph/dsl/define.hpp>
-#include <flowgraph/dsl/gather.hpp>
-#include <flowgraph/dsl/neural.hpp>
-#include <flowgraph/dsl/optimizers.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/functions/gather.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/language/define.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/training/optimizers.hpp>
 
 namespace fg = flowgraph;
 

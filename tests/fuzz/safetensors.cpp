@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <flowgraph/io/safetensors_header.hpp>
+#include <flowgraph/formats/safetensors_header.hpp>
 
 namespace fg = flowgraph;
 

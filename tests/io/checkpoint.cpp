@@ -11,10 +11,10 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/checkpoint/checkpoint.hpp>
 #include <flowgraph/define.hpp>
-#include <flowgraph/io/checkpoint.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "scratch.hpp"
 

@@ -17,9 +17,9 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/checkpoint/checkpoint_series.hpp>
 #include <flowgraph/define.hpp>
-#include <flowgraph/io/checkpoint_series.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "scratch.hpp"
 

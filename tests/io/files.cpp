@@ -1,6 +1,6 @@
 // .npy, .npz and IDX files that NumPy and Python wrote, against what they read from them.
-#include <flowgraph/io/idx.hpp>
-#include <flowgraph/io/npz.hpp>
+#include <flowgraph/formats/idx.hpp>
+#include <flowgraph/formats/npz.hpp>
 
 #include <doctest/doctest.h>
 

@@ -13,12 +13,12 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/data/csv.hpp>
+#include <flowgraph/data/from_memory.hpp>
 #include <flowgraph/define.hpp>
-#include <flowgraph/io/csv.hpp>
-#include <flowgraph/io/fit.hpp>
-#include <flowgraph/io/memory.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
+#include <flowgraph/train/fit.hpp>
 
 #include "scratch.hpp"
 #include "support/test_file.hpp"

@@ -4,11 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/checkpoint/checkpoint.hpp>
+#include <flowgraph/data/from_memory.hpp>
 #include <flowgraph/define.hpp>
-#include <flowgraph/io/checkpoint.hpp>
-#include <flowgraph/io/fit.hpp>
-#include <flowgraph/io/memory.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
+#include <flowgraph/train/fit.hpp>
 
 #include "scratch.hpp"
 

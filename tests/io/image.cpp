@@ -1,8 +1,8 @@
 // PNG and JPEG files that Pillow wrote, against the pixels it reads from them; PNG files that are written here.
-#include <flowgraph/io/image.hpp>
-#include <flowgraph/io/memory.hpp>
-#include <flowgraph/io/npz.hpp>
-#include <flowgraph/io/save_png.hpp>
+#include <flowgraph/data/from_memory.hpp>
+#include <flowgraph/formats/image.hpp>
+#include <flowgraph/formats/npz.hpp>
+#include <flowgraph/formats/save_png.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Elements made ahead on threads: order, bounds, exceptions, and ending at any moment.
-#include <flowgraph/io/memory.hpp>
+#include <flowgraph/data/from_memory.hpp>
 
 #include <doctest/doctest.h>
 

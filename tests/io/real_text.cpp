@@ -8,7 +8,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include <flowgraph/io/real_text.hpp>
+#include <flowgraph/formats/real_text.hpp>
 
 #ifdef __cpp_lib_to_chars
 TEST_CASE_TEMPLATE("numbers by a stream are those of from_chars", T, float, double) {

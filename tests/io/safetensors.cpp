@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/io/safetensors.hpp>
+#include <flowgraph/formats/safetensors.hpp>
 
 #include "scratch.hpp"
 #include "support/test_file.hpp"

@@ -1,5 +1,5 @@
 // Files that we write are those that NumPy writes, byte for byte: its own goldens, read and written again.
-#include <flowgraph/io/save_numpy.hpp>
+#include <flowgraph/formats/save_numpy.hpp>
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <flowgraph/runtime/eigen.hpp>
+#include <flowgraph/arrays/eigen.hpp>
 
 #include "scratch.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <flowgraph/io/file_error.hpp>
+#include <flowgraph/formats/file_error.hpp>
 
 #include "support/test_file.hpp"
 

@@ -1,6 +1,6 @@
 // CSV files and lines of text.
-#include <flowgraph/io/csv.hpp>
-#include <flowgraph/io/lines.hpp>
+#include <flowgraph/data/csv.hpp>
+#include <flowgraph/data/lines.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/elementwise.hpp>
+#include <flowgraph/language/elementwise.hpp>
 
 #include "support/op_rows.hpp"
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
+#include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/kernels/cpu/all.hpp>
 #include <flowgraph/kernels/cpu/in_float.hpp>
-#include <flowgraph/runtime/pool_workers.hpp>
 #include <support/run_kernel.hpp>
 
 namespace fg = flowgraph;

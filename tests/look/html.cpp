@@ -7,7 +7,7 @@
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/look.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;
 

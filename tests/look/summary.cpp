@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/graph.hpp>
-#include <flowgraph/dsl/matrix.hpp>
-#include <flowgraph/runtime/ndarray.hpp>
+#include <flowgraph/arrays/ndarray.hpp>
+#include <flowgraph/functions/matrix.hpp>
+#include <flowgraph/language/graph.hpp>
 #include <flowgraph/summary.hpp>
 #include "io/scratch.hpp"
 

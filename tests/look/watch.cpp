@@ -9,8 +9,8 @@
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/look/watch.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models/training.hpp"
 

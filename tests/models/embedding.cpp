@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models/training.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models/training.hpp"
 

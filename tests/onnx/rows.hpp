@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/dsl/graph.hpp>
+#include <flowgraph/language/graph.hpp>
 
 #include "support/runner.hpp"
 

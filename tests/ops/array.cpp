@@ -5,12 +5,12 @@
 #include <tuple>
 #include <type_traits>
 
-#include <flowgraph/dsl/concat.hpp>
-#include <flowgraph/dsl/define.hpp>
-#include <flowgraph/dsl/fill.hpp>
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/slice.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/concat.hpp>
+#include <flowgraph/functions/fill.hpp>
+#include <flowgraph/functions/slice.hpp>
+#include <flowgraph/functions/sort.hpp>
+#include <flowgraph/language/define.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 namespace fg = flowgraph;
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <tuple>
 
-#include <flowgraph/dsl/concat.hpp>
-#include <flowgraph/dsl/fill.hpp>
-#include <flowgraph/dsl/flow.hpp>
-#include <flowgraph/dsl/slice.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/concat.hpp>
+#include <flowgraph/functions/fill.hpp>
+#include <flowgraph/functions/slice.hpp>
+#include <flowgraph/functions/sort.hpp>
+#include <flowgraph/language/flow.hpp>
 #include "support/derivatives.hpp"
 #include "support/op_rows.hpp"
 

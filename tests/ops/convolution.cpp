@@ -1,8 +1,8 @@
 // Convolution and pooling: result types, derived extents, and that the families are closed under differentiation.
-#include <flowgraph/dsl/convolution.hpp>
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/pooling.hpp>
-#include <flowgraph/dsl/reduction.hpp>
+#include <flowgraph/functions/convolution.hpp>
+#include <flowgraph/functions/pooling.hpp>
+#include <flowgraph/functions/reduction.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 namespace fg = flowgraph;
 

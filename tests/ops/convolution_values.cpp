@@ -1,7 +1,7 @@
 // Convolution and pooling against the referees and central differences.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/functions/neural.hpp>
 #include <support/op_rows.hpp>
 
 namespace fg = flowgraph;

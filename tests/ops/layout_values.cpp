@@ -1,7 +1,7 @@
 // Images with their channels first, against the referees and central differences.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/functions/neural.hpp>
 #include <support/op_rows.hpp>
 
 namespace fg = flowgraph;

@@ -1,9 +1,9 @@
 // Matrix ops against the referees and against differences; second derivatives.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/einsum.hpp>
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/linalg.hpp>
+#include <flowgraph/functions/einsum.hpp>
+#include <flowgraph/functions/linalg.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 #include "support/derivatives.hpp"
 #include "support/op_rows.hpp"

@@ -1,9 +1,9 @@
 // Matrix ops: result types with named extents, gradients and simplifications as graphs.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/einsum.hpp>
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/linalg.hpp>
+#include <flowgraph/functions/einsum.hpp>
+#include <flowgraph/functions/linalg.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 namespace fg = flowgraph;
 

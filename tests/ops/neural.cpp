@@ -1,6 +1,6 @@
 // Losses, normalisation, dropout and embeddings: result types and gradients as graphs.
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 namespace fg = flowgraph;
 

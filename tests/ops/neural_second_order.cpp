@@ -2,8 +2,8 @@
 // closed under differentiation, and right.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/language/gradients.hpp>
 #include <support/op_rows.hpp>
 
 namespace fg = flowgraph;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 
 namespace fg = flowgraph;
 

@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/reduction.hpp>
+#include <flowgraph/functions/reduction.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 #include "support/derivatives.hpp"
 #include "support/op_rows.hpp"

@@ -1,8 +1,8 @@
 // Reductions: result types, and gradients as graphs.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/reduction.hpp>
+#include <flowgraph/functions/reduction.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 namespace fg = flowgraph;
 

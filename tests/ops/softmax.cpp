@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <flowgraph/core/error.hpp>
-#include <flowgraph/dsl/define.hpp>
-#include <flowgraph/dsl/neural.hpp>
+#include <flowgraph/functions/neural.hpp>
 #include <flowgraph/kernels/cpu/softmax.hpp>
+#include <flowgraph/language/define.hpp>
 #include <flowgraph/passes/gradient.hpp>
 
 namespace fg = flowgraph;

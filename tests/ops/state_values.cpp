@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <flowgraph/dsl/state.hpp>
+#include <flowgraph/language/state.hpp>
 #include "support/op_rows.hpp"
 
 namespace fg = flowgraph;

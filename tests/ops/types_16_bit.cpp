@@ -2,12 +2,12 @@
 // op are held to that; functions made of several ops and gradients have the tolerance of the type.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/einsum.hpp>
-#include <flowgraph/dsl/embedding.hpp>
-#include <flowgraph/dsl/gather.hpp>
-#include <flowgraph/dsl/matrix.hpp>
-#include <flowgraph/dsl/neural.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/einsum.hpp>
+#include <flowgraph/functions/embedding.hpp>
+#include <flowgraph/functions/gather.hpp>
+#include <flowgraph/functions/matrix.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/functions/sort.hpp>
 #include <support/op_rows.hpp>
 #include <support/type_suffix.hpp>
 

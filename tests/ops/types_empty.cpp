@@ -1,15 +1,15 @@
 // Extents of zero, against the referees: sums of nothing, results without elements, and their gradients.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/concat.hpp>
-#include <flowgraph/dsl/einsum.hpp>
-#include <flowgraph/dsl/embedding.hpp>
-#include <flowgraph/dsl/gather.hpp>
-#include <flowgraph/dsl/matrix.hpp>
-#include <flowgraph/dsl/neural.hpp>
-#include <flowgraph/dsl/reshape.hpp>
-#include <flowgraph/dsl/slice.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/concat.hpp>
+#include <flowgraph/functions/einsum.hpp>
+#include <flowgraph/functions/embedding.hpp>
+#include <flowgraph/functions/gather.hpp>
+#include <flowgraph/functions/matrix.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/functions/reshape.hpp>
+#include <flowgraph/functions/slice.hpp>
+#include <flowgraph/functions/sort.hpp>
 #include <support/op_rows.hpp>
 
 namespace fg = flowgraph;

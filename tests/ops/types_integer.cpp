@@ -1,11 +1,11 @@
 // Sums and products of integers wrap around, as the referee's do.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/einsum.hpp>
-#include <flowgraph/dsl/gather.hpp>
-#include <flowgraph/dsl/matrix.hpp>
-#include <flowgraph/dsl/reduction.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/einsum.hpp>
+#include <flowgraph/functions/gather.hpp>
+#include <flowgraph/functions/matrix.hpp>
+#include <flowgraph/functions/reduction.hpp>
+#include <flowgraph/functions/sort.hpp>
 #include <support/op_rows.hpp>
 #include <support/type_suffix.hpp>
 

@@ -1,13 +1,13 @@
 // Ops that move or compare elements, in every element type, against the referees.
 #include <doctest/doctest.h>
 
-#include <flowgraph/dsl/concat.hpp>
-#include <flowgraph/dsl/fill.hpp>
-#include <flowgraph/dsl/gather.hpp>
-#include <flowgraph/dsl/matrix.hpp>
-#include <flowgraph/dsl/reshape.hpp>
-#include <flowgraph/dsl/slice.hpp>
-#include <flowgraph/dsl/sort.hpp>
+#include <flowgraph/functions/concat.hpp>
+#include <flowgraph/functions/fill.hpp>
+#include <flowgraph/functions/gather.hpp>
+#include <flowgraph/functions/matrix.hpp>
+#include <flowgraph/functions/reshape.hpp>
+#include <flowgraph/functions/slice.hpp>
+#include <flowgraph/functions/sort.hpp>
 #include <support/op_rows.hpp>
 #include <support/type_suffix.hpp>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models/training.hpp"
 #include "support/test_file.hpp"

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 #include "../../bench/support/inputs.hpp"
 #include "support/golden.hpp"
 #include "support/test_file.hpp"

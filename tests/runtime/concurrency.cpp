@@ -10,8 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models.hpp"
 

@@ -1,5 +1,5 @@
 // Constexpr models on several devices: placed, cut and planned by the compiler, with the numbers of one device.
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include <array>
 #include <cmath>
@@ -11,9 +11,9 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/dsl/print.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/function.hpp>
+#include <flowgraph/language/print.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/function.hpp>
 
 namespace fg = flowgraph;
 

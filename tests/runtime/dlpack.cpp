@@ -1,13 +1,13 @@
 // Tensors of other frameworks: borrowed, copied or refused, and given back exactly once; arrays given to others.
 #if __has_include(<dlpack/dlpack.h>)
-#include <flowgraph/runtime/dlpack.hpp>
+#include <flowgraph/arrays/dlpack.hpp>
 
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models.hpp"
 

@@ -1,4 +1,4 @@
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models.hpp"
 

@@ -1,11 +1,11 @@
 // Eigen's types as data: which are borrowed, which are copied, what their types say.
-#include <flowgraph/runtime/eigen.hpp>
+#include <flowgraph/arrays/eigen.hpp>
 
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "models.hpp"
 

@@ -1,5 +1,5 @@
 // Models that are called as functions are, and expressions that are computed once.
-#include <flowgraph/runtime/function.hpp>
+#include <flowgraph/session/function.hpp>
 
 #include <cstdint>
 #include <tuple>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/eval.hpp>
+#include <flowgraph/session/eval.hpp>
 
 #include "models.hpp"
 

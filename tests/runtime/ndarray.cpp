@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/feed.hpp>
+#include <flowgraph/session/feed.hpp>
 
 namespace fg = flowgraph;
 

@@ -1,5 +1,5 @@
 // Arrays print as NumPy prints them: tests/golden/print.txt is what it said.
-#include <flowgraph/runtime/print.hpp>
+#include <flowgraph/arrays/print.hpp>
 
 #include <fstream>
 #include <map>

@@ -1,7 +1,7 @@
 // The same model with each provider of kernels: the same losses, and a plan that says who computes what.
 #include <flowgraph/define.hpp>
-#include <flowgraph/dsl/neural.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/functions/neural.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include <string>
 #include <vector>

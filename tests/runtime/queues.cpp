@@ -12,8 +12,8 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;
 using namespace std::chrono_literals;

@@ -10,7 +10,7 @@
 
 #include <flowgraph/graph/print.hpp>
 #include <flowgraph/kernels/providers.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 
 #include "support/random_graph_data.hpp"
 

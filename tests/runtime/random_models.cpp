@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include "support/random_graph_data.hpp"
 

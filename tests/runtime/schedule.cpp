@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/work.hpp>
+#include <flowgraph/engine/step/work.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 
 namespace fg = flowgraph;
 using fg::detail::choose_walk;

@@ -1,4 +1,4 @@
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #include <array>
 #include <cmath>

@@ -15,7 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/session.hpp>
 
 #ifdef __linux__
 #include <dirent.h>

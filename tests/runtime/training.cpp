@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 
 #include "../../examples/support/table.hpp"
 #include "support/golden.hpp"

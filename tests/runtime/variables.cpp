@@ -1,5 +1,5 @@
 // How variables begin: the moments of every initialiser, names as identities, types that can't.
-#include <flowgraph/runtime/variables.hpp>
+#include <flowgraph/engine/state/variables.hpp>
 
 #include <array>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;
 

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/kernels/parallel.hpp>
-#include <flowgraph/runtime/pool_workers.hpp>
 
 namespace fg = flowgraph;
 

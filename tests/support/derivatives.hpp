@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/dsl/gradients.hpp>
-#include <flowgraph/dsl/reduction.hpp>
+#include <flowgraph/functions/reduction.hpp>
+#include <flowgraph/language/gradients.hpp>
 
 #include "op_rows.hpp"
 

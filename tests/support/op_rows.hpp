@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <flowgraph/dsl/graph.hpp>
+#include <flowgraph/language/graph.hpp>
 
 #include "golden.hpp"
 #include "test_file.hpp"

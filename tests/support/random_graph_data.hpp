@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <flowgraph/runtime/feed.hpp>
+#include <flowgraph/session/feed.hpp>
 
 #include "random_graph.hpp"
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include <flowgraph/engine/engine.hpp>
+#include <flowgraph/engine/kernel_table.hpp>
 #include <flowgraph/graph/graph_data.hpp>
 #include <flowgraph/passes/pipeline.hpp>
-#include <flowgraph/runtime/engine.hpp>
-#include <flowgraph/runtime/kernel_table.hpp>
-#include <flowgraph/runtime/static_step.hpp>
+#include <flowgraph/session/static_step.hpp>
 
 namespace flowgraph::testing {
 

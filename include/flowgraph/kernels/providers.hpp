@@ -6,7 +6,7 @@
 #include <flowgraph/core/error.hpp>
 #include "provider.hpp"
 #if FLOWGRAPH_ONEDNN
-#include "onednn/provider.hpp"
+#include <flowgraph/kernels/onednn/provider.hpp>
 #endif
 
 namespace flowgraph::detail {

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <flowgraph/engine/text.hpp>
 #include <flowgraph/ops/send_recv.hpp>
-#include <flowgraph/runtime/text.hpp>
 #include "look_options.hpp"
 
 namespace flowgraph {

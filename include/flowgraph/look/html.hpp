@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include <flowgraph/engine/text.hpp>
 #include <flowgraph/graph/structural.hpp>
 #include <flowgraph/ops/sources.hpp>
-#include <flowgraph/runtime/profile.hpp>
-#include <flowgraph/runtime/text.hpp>
+#include <flowgraph/session/profile.hpp>
 #include "json_text.hpp"
 #include "look_options.hpp"
 #include "node_paths.hpp"

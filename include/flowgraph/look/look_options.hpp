@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <flowgraph/dsl/facts.hpp>
-#include <flowgraph/dsl/print.hpp>
+#include <flowgraph/language/facts.hpp>
+#include <flowgraph/language/print.hpp>
 #include <flowgraph/passes/pipeline.hpp>
 #include <flowgraph/plan/bind.hpp>
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <flowgraph/io/file_error.hpp>
+#include <flowgraph/formats/file_error.hpp>
 
 namespace flowgraph::detail {
 

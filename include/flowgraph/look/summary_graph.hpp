@@ -7,9 +7,9 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include <flowgraph/engine/text.hpp>
 #include <flowgraph/graph/structural.hpp>
-#include <flowgraph/runtime/profile.hpp>
-#include <flowgraph/runtime/text.hpp>
+#include <flowgraph/session/profile.hpp>
 #include "node_paths.hpp"
 
 namespace flowgraph::detail {

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/error.hpp>
-#include <flowgraph/io/encode_png.hpp>
-#include <flowgraph/io/pixels.hpp>
+#include <flowgraph/engine/text.hpp>
+#include <flowgraph/formats/encode_png.hpp>
+#include <flowgraph/formats/pixels.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
-#include <flowgraph/runtime/borrow.hpp>
-#include <flowgraph/runtime/text.hpp>
 
 namespace flowgraph::detail {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <flowgraph/dsl/print.hpp>
+#include <flowgraph/language/print.hpp>
 #include "summary_file.hpp"
 #include "summary_graph.hpp"
 #include "summary_values.hpp"

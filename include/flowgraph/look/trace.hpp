@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <flowgraph/runtime/profile.hpp>
+#include <flowgraph/session/profile.hpp>
 #include "json_text.hpp"
 #include "write_text.hpp"
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <flowgraph/core/is_tuple.hpp>
+#include <flowgraph/engine/report/value_range.hpp>
 #include <flowgraph/kernels/cpu/flow.hpp>
-#include <flowgraph/runtime/session.hpp>
-#include <flowgraph/runtime/value_range.hpp>
+#include <flowgraph/session/session.hpp>
 
 namespace flowgraph::debug {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <flowgraph/io/file_error.hpp>
+#include <flowgraph/formats/file_error.hpp>
 
 namespace flowgraph::detail {
 

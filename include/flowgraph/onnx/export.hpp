@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/io/durable_file.hpp>
+#include <flowgraph/formats/durable_file.hpp>
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/passes/prune.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
-#include <flowgraph/runtime/session.hpp>
-#include <flowgraph/runtime/session_access.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/session.hpp>
+#include <flowgraph/session/session_access.hpp>
 #include "encode.hpp"
 #include "export_arrays.hpp"
 #include "export_elementwise.hpp"

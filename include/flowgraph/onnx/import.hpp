@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/dsl/graph.hpp>
+#include <flowgraph/language/graph.hpp>
 #include "import_arrays.hpp"
 #include "import_control.hpp"
 #include "import_elementwise.hpp"

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/dsl/init.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/language/init.hpp>
 #include <flowgraph/ops/binary.hpp>
 #include <flowgraph/ops/concat.hpp>
 #include <flowgraph/ops/size.hpp>

@@ -13,8 +13,8 @@ struct placeholder : op<placeholder, "placeholder"> {
   static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
 };
 
-// State that outlives a step. The initialiser is a kind with up to two parameters (dsl/init.hpp); the words behind the
-// attributes are the elements that it begins with, as those of a literal, if it says so.
+// State that outlives a step. The initialiser is a kind with up to two parameters (language/init.hpp); the words behind
+// the attributes are the elements that it begins with, as those of a literal, if it says so.
 struct variable : op<variable, "variable"> {
   struct attrs {
     std::int64_t initializer;

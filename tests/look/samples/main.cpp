@@ -10,7 +10,7 @@
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/look.hpp>
-#include <flowgraph/runtime/dynamic_session.hpp>
+#include <flowgraph/session/dynamic_session.hpp>
 #if __has_include(<protozero/version.hpp>)
 #include <flowgraph/summary.hpp>
 #endif

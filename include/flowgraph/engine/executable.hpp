@@ -1,0 +1,183 @@
+// A plan with everything that does not change from step to step: kernels, programs of fused instructions, constants
+// and literals in memory, the names behind its extents.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <flowgraph/arrays/ndarray.hpp>
+#include <flowgraph/engine/step/flow.hpp>
+#include <flowgraph/kernels/cpu/binding.hpp>
+#include <flowgraph/kernels/cpu/compiled_region.hpp>
+#include <flowgraph/kernels/cpu/fused.hpp>
+#include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/kernels/region.hpp>
+#include <flowgraph/ops/send_recv.hpp>
+#include <flowgraph/plan/fused.hpp>
+#include <flowgraph/plan/plan.hpp>
+#include "text.hpp"
+
+namespace flowgraph::detail {
+
+constexpr kernel_use use_of(const plan_view& p, const instruction& x) {
+  kernel_use use{x.op->id, {}, dtype::none};
+  for (int i = 0; i < x.n_operands && i < kernel_use::max_types; ++i) use.in[i] = p.operands[x.operands + i].type;
+  if (x.n_outputs > 0) use.out = p.operands[x.operands + x.n_operands].type;
+  return use;
+}
+
+// The type of a register of a program.
+constexpr dtype register_type(const plan_view& p, const instruction& x, int r) {
+  return r < 0 ? p.operands[x.operands - 1 - r].type : p.steps[p.programs[x.program].steps + r].type;
+}
+
+constexpr kernel_use use_of(const plan_view& p, const instruction& x, const program_step& s) {
+  kernel_use use{s.op->id, {}, s.type};
+  for (int i = 0; i < s.n_inputs && i < kernel_use::max_types; ++i)
+    use.in[i] = register_type(p, x, p.registers[s.inputs + i]);
+  return use;
+}
+
+// Does it take a value, or the news that something is done, from one device to another?
+constexpr bool carries(const instruction& x) { return x.op->id == ops::send::id || x.op->id == ops::recv::id; }
+
+// What an instruction runs: a kernel, with the element-wise steps that belong to it.
+struct code {
+  kernel_function kernel = nullptr;
+  const region_kernel* region = nullptr;
+};
+
+// Who knows the kernels of a plan.
+struct kernel_source {
+  bound_kernel (*find)(const kernel_use&) = nullptr;
+  region_function (*region)(int instruction) = nullptr;  // a compiled region, or null; null: there are none
+
+  constexpr kernel_source(bound_kernel (*f)(const kernel_use&), region_function (*r)(int) = nullptr)
+      : find(f),
+        region(r) {}
+};
+
+class executable {
+ public:
+  // The plan and the graph's ops outlive this.
+  executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels) : plan_(plan), flows_(plan) {
+    for (int i = 0; i < plan.instructions.size(); ++i) {
+      code_.push_back(make_code(i, g, kernels));
+    }
+    for (const constant_use& c : plan.constants) {
+      std::int64_t& element = constants_.emplace_back();
+      with_type(c.type, [&]<class T>(T) {
+        const T value = convert<T>(c.value);
+        std::memcpy(&element, &value, sizeof(T));
+      });
+    }
+    for (const literal_use& l : plan.literals) {
+      literals_.push_back(allocate_aligned<std::byte>(static_cast<std::size_t>(l.n_words * size_of(l.type))));
+      with_type(l.type, [&]<class T>(T) {
+        T* to = reinterpret_cast<T*>(literals_.back().get());
+        for (int i = 0; i < l.n_words; ++i) to[i] = from_word<T>(plan.words[l.words + i]);
+      });
+    }
+    for (int i = 0; i < plan.symbols.size(); ++i) add_names(plan.text(plan.symbols[i]));
+  }
+  executable(const executable&) = delete;
+  executable& operator=(const executable&) = delete;
+
+  const plan_view& plan() const { return plan_; }
+  const flow_table& flows() const { return flows_; }
+  const code& code_of(int i) const { return code_[static_cast<std::size_t>(i)]; }
+  void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
+  void* literal(int i) const { return literals_[static_cast<std::size_t>(i)].get(); }
+  // The names that extents are made of: batch, time.
+  const std::vector<std::string_view>& names() const { return names_; }
+
+ private:
+  static bound_kernel find(const kernel_source& kernels, const kernel_use& use, const op_def& op, const graph_view& g,
+                           int node, bool in_program = false) {
+    const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : kernels.find(use);
+    if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
+    if (op.is(trait::view)) return &copy_kernel;
+    const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
+    throw plan_error(problem::no_kernel, fmt::format("{} ({}): {} has no kernel for {} on the CPU", label_of(g, node),
+                                                     line_text(g, node), op.name, name_of(type)));
+  }
+
+  code make_code(int i, const graph_view& g, const kernel_source& kernels) {
+    const instruction& x = plan_.instructions[i];
+    if (x.program != 0) {
+      const region_kernel* region = compiled_region_of(i, kernels);
+      if (region == nullptr) region = add_program(x, g, kernels);
+      if (plan_.programs[x.program].role == program_role::all) return {&run_region, region};
+      return {find(kernels, use_of(plan_, x), *x.op, g, x.node).kernel, region};
+    }
+    if (x.op->is(trait::waits)) return {};  // a resource does it
+    if (carries(x))                         // between devices that share their memory
+      return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, nullptr};
+    if (const region_kernel* region = compiled_region_of(i, kernels)) return {&run_region, region};
+    const bound_kernel k = find(kernels, use_of(plan_, x), *x.op, g, x.node);
+    if (k.is == bound_kernel::kind::kernel) return {k.kernel, nullptr};
+    tile_program p;  // of one step
+    p.n_steps = 1;
+    p.code[0].run = k.tile;
+    p.code[0].n_in = x.n_operands;
+    for (int n = 0; n < x.n_operands; ++n) p.code[0].in[n] = -1 - n;
+    return {&run_region, add(p, x)};
+  }
+
+  const region_kernel* compiled_region_of(int i, const kernel_source& kernels) {
+    const region_function f = kernels.region == nullptr ? nullptr : kernels.region(i);
+    return f == nullptr ? nullptr : keep(std::make_unique<region_code>(f), plan_.instructions[i]);
+  }
+
+  const region_kernel* add_program(const instruction& x, const graph_view& g, const kernel_source& kernels) {
+    tile_program p;
+    for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) {
+      tile_program::step& to = p.code[p.n_steps++];
+      to.run = find(kernels, use_of(plan_, x, s), *s.op, g, x.node, true).tile;
+      to.n_in = s.n_inputs;
+      for (int i = 0; i < s.n_inputs; ++i) to.in[i] = plan_.registers[s.inputs + i];
+    }
+    return add(p, x);
+  }
+  const region_kernel* add(tile_program& p, const instruction& x) {
+    int widest = size_of(plan_.region_value(x).type);
+    for (int k = 0; k <= x.n_operands; ++k) widest = std::max(widest, size_of(plan_.operands[x.operands + k].type));
+    for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) widest = std::max(widest, size_of(s.type));
+    p.assign_tiles(widest);
+    return keep(std::make_unique<tile_program>(p), x);
+  }
+  const region_kernel* keep(std::unique_ptr<region_kernel> region, const instruction& x) {
+    region->steps = plan_.steps_of(plan_.programs[x.program]);
+    region->registers = plan_.registers.data;
+    return regions_.emplace_back(std::move(region)).get();
+  }
+
+  // The words in "2*batch+(time+1)/2".
+  void add_names(std::string_view text) {
+    const auto in_name = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
+    };
+    for (std::size_t i = 0; i < text.size();) {
+      std::size_t end = i;
+      while (end < text.size() && in_name(text[end])) ++end;
+      const std::string_view word = text.substr(i, end - i);
+      if (!word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
+          std::find(names_.begin(), names_.end(), word) == names_.end())
+        names_.push_back(word);
+      i = std::max(end, i + 1);
+    }
+  }
+
+  plan_view plan_;
+  flow_table flows_;
+  std::vector<code> code_;
+  std::vector<std::unique_ptr<const region_kernel>> regions_;
+  std::vector<std::int64_t> constants_;  // one element each, whatever its type
+  std::vector<aligned_buffer<std::byte>> literals_;
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace flowgraph::detail

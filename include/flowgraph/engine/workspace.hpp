@@ -1,0 +1,400 @@
+// What one running step has to itself: its memory, extents as numbers, every instruction with its arguments. Workspaces
+// are pooled; as long as extents stay the same, a step finds everything in place and only the feeds' addresses change.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <flowgraph/engine/resources/resources.hpp>
+#include <flowgraph/engine/state/variables.hpp>
+#include <flowgraph/engine/step/row_views.hpp>
+#include <flowgraph/engine/step/work.hpp>
+#include <flowgraph/kernels/cpu/packed_product.hpp>
+#include <flowgraph/kernels/provider.hpp>
+#include <flowgraph/kernels/region.hpp>
+#include <flowgraph/kernels/stacks.hpp>
+#include "bind_feeds.hpp"
+
+namespace flowgraph::detail {
+
+class workspace {
+ public:
+  workspace(const executable& e, variable_store& variables, resource_store& resources, const kernel_provider* provider,
+            const session_options& o)
+      : executable_(e),
+        provider_(provider),
+        options_(o),
+        dims_(static_cast<std::size_t>(e.plan().dims.size())),
+        operands_(static_cast<std::size_t>(e.plan().operands.size())),
+        fetches_(static_cast<std::size_t>(e.plan().fetches.size())),
+        calls_(static_cast<std::size_t>(e.plan().instructions.size())),
+        contexts_(static_cast<std::size_t>(1 + e.flows().units())),
+        turns_(e.flows().any() ? calls_.size() : 0),
+        pending(std::make_unique<std::atomic<int>[]>(calls_.size())),
+        ready(std::make_unique<std::atomic<int>[]>(calls_.size())) {
+    const plan_view& p = e.plan();
+    for (int i = 0; i < p.operands.size(); ++i)
+      prepare(p.operands[i], operands_[static_cast<std::size_t>(i)], variables);
+    for (int i = 0; i < p.fetches.size(); ++i) {
+      prepare(p.fetches[i], fetches_[static_cast<std::size_t>(i)], variables);
+      if (p.fetches[i].where != storage::none) values_.push_back(i);
+    }
+    for (int i = 0; i < p.instructions.size(); ++i) prepare(p.instructions[i], calls_[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (carries(p.instructions[i])) connect(p.instructions[i], calls_[static_cast<std::size_t>(i)].args);
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (p.instructions[i].op->is(trait::waits))
+        attempts_.push_back({i, resources.make_attempt(p, p.instructions[i], this)});
+    find_versions(variables);
+    find_accesses(variables);
+  }
+  workspace(const workspace&) = delete;
+  workspace& operator=(const workspace&) = delete;
+
+  // feeds: in the plan's order. Throws feed_error.
+  void bind(const graph_view& g, const borrowed* const* feeds) {
+    if (!bound_ || !same_extents(feeds)) {
+      bound_ = false;
+      bind_extents(g, feeds);
+      bound_ = true;
+    }
+    for (const fed& f : fed_) f.view->data = const_cast<void*>(feeds[f.feed]->data);
+    for (gift& x : gifts_)
+      if (x.memory == nullptr) wrap(x);
+  }
+  // For the instructions of the next step.
+  void set_context(const kernel_context& c) {
+    stacks_.clear();
+    for (unit_context& u : contexts_) {
+      u.reading = c;
+      u.reading.stacks = &stacks_;
+      u.updating = u.reading;
+      u.updating.interrupt = nullptr;  // a variable is never left half changed
+    }
+  }
+  // Of the loop that ends with instruction `owner`: how far it is. Of a unit: what that tells its kernels.
+  loop_turn& turn_of(int owner) { return turns_[static_cast<std::size_t>(owner)]; }
+  std::uint64_t turn_in(int unit) const { return contexts_[static_cast<std::size_t>(unit)].reading.turn; }
+  void set_turn(int unit, std::uint64_t turn) {
+    unit_context& u = contexts_[static_cast<std::size_t>(unit)];
+    u.reading.turn = u.updating.turn = turn;
+  }
+
+  const array_view* operand(int i) const { return operands_.data() + i; }
+  const bound_call& call(int i) const { return calls_[static_cast<std::size_t>(i)]; }
+  const kernel_context& context() const { return contexts_[0].reading; }
+  std::size_t values() const { return values_.size(); }
+  // The fetch that has the k-th value; operations have none.
+  const array_view& value(std::size_t k) const { return fetches_[static_cast<std::size_t>(values_[k])]; }
+  // The memory of the k-th value, for the caller to keep; null where it is small or not the step's to give.
+  aligned_buffer<std::byte> give(std::size_t k) {
+    for (gift& x : gifts_)
+      if (x.value == k) return std::move(x.memory);
+    return nullptr;
+  }
+  // How the step runs with the extents at hand.
+  walk how() const { return how_; }
+
+  // Variables that instruction i uses, that the k-th value is, and that the whole step uses.
+  std::span<const variable_access> used_by(int i) const { return within(of_call_, static_cast<std::size_t>(i)); }
+  std::span<const variable_access> used_by_value(std::size_t k) const { return within(of_value_, k); }
+  std::span<const variable_access> used() const { return of_step_; }
+
+  // The first instruction from i on that may have to wait, or how many there are.
+  int next_attempt(int i) const {
+    for (const auto& a : attempts_)
+      if (a.instruction >= i) return a.instruction;
+    return executable_.plan().instructions.size();
+  }
+  attempt* attempt_of(int i) const {
+    for (const auto& a : attempts_)
+      if (a.instruction == i) return a.what.get();
+    return nullptr;
+  }
+  // The step is over.
+  void leave() {
+    for (const auto& a : attempts_) a.what->leave();
+  }
+
+ private:
+  struct fed {
+    array_view* view;
+    int feed;
+  };
+  // A large value that is fetched has memory of its own, which leaves with it instead of being copied. Whatever else
+  // lives in its slot lives there, too.
+  struct gift {
+    std::size_t value;
+    int slot;
+    std::size_t bytes;
+    aligned_buffer<std::byte> memory;
+  };
+  struct unit_context {
+    kernel_context reading, updating;
+  };
+  struct awaited {
+    int instruction;
+    std::unique_ptr<attempt> what;
+  };
+  struct accesses {
+    std::vector<variable_access> all;
+    std::vector<std::size_t> ends;
+  };
+
+  void prepare(const flowgraph::operand& o, array_view& v, variable_store& variables) {
+    const plan_view& p = executable_.plan();
+    v.type = o.type;
+    v.rank = p.shapes[o.shape].rank;
+    v.dims = dims_.data() + p.shapes[o.shape].dims;
+    switch (o.where) {
+      case storage::none:
+        break;
+      case storage::slot:
+        in_slots_.push_back({&v, o.index});
+        break;
+      case storage::variable: {
+        const variable_use& use = p.variables[o.index];
+        const variable_state& state = variables.of_node(use.node);
+        v.data = state.data.get();
+        // Without locks nobody counts.
+        if (!use.written && options_.updates != update_policy::lock_free) v.version = &state.version;
+        break;
+      }
+      case storage::feed:
+        fed_.push_back({&v, o.index});
+        break;
+      case storage::constant:
+        v.data = executable_.constant(o.index);
+        break;
+      case storage::literal:
+        v.data = executable_.literal(o.index);
+        break;
+    }
+  }
+  void prepare(const instruction& x, bound_call& to) {
+    const plan_view& p = executable_.plan();
+    const code& c = executable_.code_of(static_cast<int>(&x - p.instructions.data));
+    to.kernel = c.kernel;
+    to.args.region = c.region;
+    to.args.in = operand(x.operands);
+    to.args.out = to.args.in + x.n_operands;
+    to.args.n_in = x.program == 0 ? x.n_operands : p.programs[x.program].own;
+    to.args.n_out = x.n_outputs;
+    to.args.words = p.words.data + x.attrs;
+    to.args.n_words = x.n_attrs;
+    to.args.node = static_cast<std::uint64_t>(x.node);
+    const unit_context& unit =
+        contexts_[static_cast<std::size_t>(executable_.flows().unit_of(static_cast<int>(&x - p.instructions.data)))];
+    to.args.context = x.op->is(trait::writes_operand) ? &unit.updating : &unit.reading;
+  }
+  // What is sent has memory of its own until it is received: the sender's may be reused at once.
+  void connect(const instruction& x, kernel_args& args) {
+    if (x.n_operands + x.n_outputs == 0) return;
+    const auto channel = static_cast<std::size_t>(args.attrs<ops::channel_attrs>().channel);
+    if (on_the_way_.empty())  // never moves afterwards: arguments point into it
+      on_the_way_.resize(static_cast<std::size_t>(executable_.plan().instructions.size()));
+    array_view& v = on_the_way_[channel];
+    if (x.n_operands > 0) v = args.in[0], args.out = &v;
+    if (x.n_outputs > 0) args.in = &v;
+  }
+
+  // Within loops also variables have versions that the step changes before or behind: all turns see the same value.
+  void find_versions(variable_store& variables) {
+    const plan_view& p = executable_.plan();
+    if (options_.updates == update_policy::lock_free) return;  // nobody counts
+    std::vector<bool> written(static_cast<std::size_t>(p.variables.size()));
+    for (const instruction& x : p.instructions)
+      if (x.region != 0 && x.op->is(trait::writes_operand) && p.operands[x.operands].where == storage::variable)
+        written[static_cast<std::size_t>(p.operands[x.operands].index)] = true;
+    for (const instruction& x : p.instructions)
+      for (int k = x.operands; x.region != 0 && k < x.operands + x.n_operands; ++k) {
+        const flowgraph::operand& o = p.operands[k];
+        if (o.where == storage::variable && !written[static_cast<std::size_t>(o.index)])
+          operands_[static_cast<std::size_t>(k)].version = &variables.of_node(p.variables[o.index].node).version;
+      }
+  }
+
+  // Each list in the order of nodes, as a hold wants it.
+  void find_accesses(variable_store& variables) {
+    const plan_view& p = executable_.plan();
+    const auto add = [&](std::vector<variable_access>& to, std::size_t first, const flowgraph::operand& o, bool write) {
+      if (o.where != storage::variable) return;
+      variable_state* v = &variables.of_node(p.variables[o.index].node);
+      const auto begin = to.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto at = std::lower_bound(begin, to.end(), v->node,
+                                       [](const variable_access& a, int node) { return a.variable->node < node; });
+      if (at != to.end() && at->variable == v)
+        at->writes = at->writes || write;
+      else
+        to.insert(at, {v, write});
+    };
+    for (const instruction& x : p.instructions) {
+      const std::size_t first = of_call_.all.size();
+      for (int k = 0; k < x.n_operands; ++k) {
+        const flowgraph::operand& o = p.operands[x.operands + k];
+        const bool write = k == 0 && x.op->is(trait::writes_operand);
+        add(of_call_.all, first, o, write);
+        add(of_step_, 0, o, write);
+      }
+      of_call_.ends.push_back(of_call_.all.size());
+    }
+    for (const int i : values_) {
+      add(of_value_.all, of_value_.all.size(), p.fetches[i], false);
+      add(of_step_, 0, p.fetches[i], false);
+      of_value_.ends.push_back(of_value_.all.size());
+    }
+  }
+  static std::span<const variable_access> within(const accesses& a, std::size_t i) {
+    const std::size_t first = i == 0 ? 0 : a.ends[i - 1];
+    return {a.all.data() + first, a.ends[i] - first};
+  }
+
+  bool same_extents(const borrowed* const* feeds) const {
+    const plan_view& p = executable_.plan();
+    for (int f = 0; f < p.feeds.size(); ++f) {
+      const borrowed& b = *feeds[f];
+      if (b.type != p.feeds[f].type) return false;
+      const shape_entry& s = p.shapes[p.feeds[f].shape];
+      if (b.flat) {
+        std::int64_t n = 1;
+        for (int i = 0; i < s.rank; ++i) n *= dims_[static_cast<std::size_t>(s.dims + i)];
+        if (n != b.count) return false;
+      } else {
+        if (b.rank != s.rank) return false;
+        for (int i = 0; i < s.rank; ++i)
+          if (b.dims[i] != dims_[static_cast<std::size_t>(s.dims + i)]) return false;
+      }
+    }
+    return true;
+  }
+
+  void bind_extents(const graph_view& g, const borrowed* const* feeds) {
+    const plan_view& p = executable_.plan();
+    const feed_binder binder(executable_, g, feeds);
+    for (int i = 0; i < p.dims.size(); ++i) {
+      const std::int64_t n = bound(p.dims[i], binder.symbols.data());
+      dims_[static_cast<std::size_t>(i)] = std::max<std::int64_t>(n, 0);
+    }
+    for (const slot& s : p.slots)
+      if (bound(s.by, binder.symbols.data()) < 0) unbound(binder);
+    // Shapes of the whole model are in the plan; only those that the step computes with must be known.
+    for (const flowgraph::operand& o : p.operands) require_known(o, binder);
+    for (const flowgraph::operand& o : p.fetches) require_known(o, binder);
+    choose_gifts(binder.symbols.data());
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(p.slots.size()));
+    std::int64_t total = 0;
+    for (int i = 0; i < p.slots.size(); ++i) {
+      offsets[static_cast<std::size_t>(i)] = total;
+      if (!is_gift(i)) total += slot_bytes(p.slots[i], binder.symbols.data());
+    }
+    const std::int64_t planned = total;
+    for (const array_view& v : on_the_way_) total += aligned_bytes(v);
+    if (total > capacity_) {
+      memory_.reset();
+      memory_ = allocate_aligned<std::byte>(static_cast<std::size_t>(total));
+      capacity_ = total;
+    }
+    for (const fed& s : in_slots_) s.view->data = memory_.get() + offsets[static_cast<std::size_t>(s.feed)];
+    std::byte* next = memory_.get() + planned;
+    for (array_view& v : on_the_way_) {
+      v.data = next;
+      next += aligned_bytes(v);
+    }
+    how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
+    for (const awaited& a : attempts_)
+      if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
+    for (bound_call& c : calls_) c.prepared = nullptr, c.writes_row = false;
+    // Where instructions run beside each other, each has one thread.
+    const int threads = how_ == walk::spread ? options_.threads : 1;
+    for (int i = 0; i < p.instructions.size(); ++i)
+      if (p.instructions[i].program == 0 || p.programs[p.instructions[i].program].role == program_role::after)
+        prepare_kernel(i, threads);
+    for (int i = 0; i < p.instructions.size() && !options_.check_numerics; ++i)
+      row_writer::wrap(p, i, operands_, calls_);
+  }
+  void prepare_kernel(int i, int threads) {
+    const op_def& op = *executable_.plan().instructions[i].op;
+    bound_call& to = calls_[static_cast<std::size_t>(i)];
+    // Whoever checks every result has to find it in its place.
+    to.prepared = options_.check_numerics ? nullptr : row_view::make(executable_.plan(), i, operands_);
+    if (to.prepared == nullptr && (provider_ == nullptr || !provider_->first))
+      to.prepared = packed_product::make(op, to.args);
+    to.by = nullptr;
+    if (to.prepared != nullptr || provider_ == nullptr) return;
+    to.prepared = provider_->prepare(op, to.args, threads);
+    if (to.prepared != nullptr) to.by = provider_;
+  }
+
+  void choose_gifts(const std::int64_t* symbols) {
+    constexpr std::int64_t large = 1 << 14;
+    const plan_view& p = executable_.plan();
+    gifts_.clear();
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      const flowgraph::operand& o = p.fetches[values_[k]];
+      if (o.where != storage::slot || is_gift(o.index)) continue;
+      const std::int64_t whole = slot_bytes(p.slots[o.index], symbols), bytes = aligned_bytes(value(k));
+      // A slot that served much larger values before is not worth keeping for this one.
+      if (bytes >= large && whole <= 2 * bytes)
+        gifts_.push_back({k, o.index, static_cast<std::size_t>(whole), nullptr});
+    }
+  }
+  bool is_gift(int slot) const {
+    return std::any_of(gifts_.begin(), gifts_.end(), [slot](const gift& x) { return x.slot == slot; });
+  }
+  void wrap(gift& x) {
+    x.memory = allocate_aligned<std::byte>(x.bytes);
+    for (const fed& s : in_slots_)
+      if (s.feed == x.slot) s.view->data = x.memory.get();
+  }
+
+  static std::int64_t aligned_bytes(const array_view& v) {
+    if (v.type == dtype::none) return 0;
+    return (v.size() * size_of(v.type) + slot_alignment - 1) / slot_alignment * slot_alignment;
+  }
+  void require_known(const flowgraph::operand& o, const feed_binder& binder) const {
+    if (o.where == storage::none) return;
+    for (const extent e : executable_.plan().dims_of(o.shape))
+      if (bound(e, binder.symbols.data()) < 0) unbound(binder);
+  }
+  [[noreturn]] void unbound(const feed_binder& binder) const {
+    const plan_view& p = executable_.plan();
+    std::string name;
+    for (int k = 0; k < p.symbols.size() && name.empty(); ++k)
+      if (binder.symbols[static_cast<std::size_t>(k)] < 0) name = binder.unbound_name(k);
+    throw feed_error(problem::extent_unknown, fmt::format("\"{}\" is not bound by any feed of this step", name));
+  }
+
+  const executable& executable_;
+  const kernel_provider* provider_;
+  const session_options& options_;
+  std::vector<std::int64_t> dims_;  // the plan's, as numbers
+  std::vector<array_view> operands_;
+  std::vector<array_view> fetches_;
+  std::vector<int> values_;  // fetches that have one
+  std::vector<bound_call> calls_;
+  std::vector<unit_context> contexts_;  // of the step, then of each loop or choice that one thread runs
+  std::vector<loop_turn> turns_;        // by the last instruction of a loop
+  value_stacks stacks_;
+  std::vector<fed> in_slots_;  // feed: the slot
+  std::vector<fed> fed_;
+  std::vector<gift> gifts_;
+  std::vector<array_view> on_the_way_;  // between devices, by channel
+  accesses of_call_, of_value_;
+  std::vector<variable_access> of_step_;
+  std::vector<awaited> attempts_;  // in the order of the plan
+  aligned_buffer<std::byte> memory_;
+  std::int64_t capacity_ = 0;
+  walk how_ = walk::alone;
+  bool bound_ = false;
+
+ public:
+  // Of each instruction: how many it still waits for. Instructions that wait for nobody, in the order they became so.
+  std::unique_ptr<std::atomic<int>[]> pending, ready;
+};
+
+}  // namespace flowgraph::detail

@@ -1,0 +1,14 @@
+// Rows of a table by their numbers.
+#pragma once
+#include <flowgraph/language/graph.hpp>
+#include <flowgraph/ops/embedding.hpp>
+
+namespace flowgraph {
+
+// y[..., :] = table[indices[...], :]. Indices are int32 or int64, each below the table's first extent.
+template <any_tensor Table, any_tensor Indices>
+constexpr auto embedding_lookup(const Table& table, const Indices& indices, caller where = {}) {
+  return detail::call<ops::embedding_lookup>(where, tensor_t<Table>(table), tensor_t<Indices>(indices));
+}
+
+}  // namespace flowgraph

@@ -1,0 +1,337 @@
+// fg::session<model>: runs a constexpr model. Every signature of run<...> has its plan made by the compiler, and names,
+// feeds, types and kernels are checked by it; what is left for the program is numbers.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <flowgraph/engine/engine.hpp>
+#include <flowgraph/engine/step_table.hpp>
+#include "put_values.hpp"
+#include "resource_handles.hpp"
+#include "session_devices.hpp"
+#include "static_kernels.hpp"
+
+namespace flowgraph {
+
+namespace detail {
+
+template <class Feed>
+struct feed_parts;
+template <fixed_string Name, class D>
+struct feed_parts<named_feed<Name, D>> {
+  static constexpr const auto& name = Name;
+  using data = D;
+};
+template <class Feed>
+concept named_feed_argument = requires { typename feed_parts<Feed>::data; };
+
+// The label of a node in a diagnostic: its name, or its op's.
+template <const auto& Model, int Node>
+constexpr auto node_label() {
+  constexpr std::string_view name = Model.view().name_of(Node);
+  constexpr std::string_view text = name.empty() ? Model.view().nodes[Node].op->name : name;
+  return to_fixed<text.size()>(text);
+}
+
+template <const auto& Model, fixed_string Name>
+constexpr bool check_name() {
+  constexpr bool known = Model.view().find(Name.view()) >= 0;
+  if constexpr (!known) mistake<problem::unknown_name, named<Name>>();
+  return known;
+}
+
+// Stops at the first unknown one.
+template <const auto& Model>
+constexpr bool check_names() {
+  return true;
+}
+template <const auto& Model, fixed_string First, fixed_string... Rest>
+constexpr bool check_names() {
+  if constexpr (Model.view().find(First.view()) < 0)
+    return check_name<Model, First>();
+  else
+    return check_names<Model, Rest...>();
+}
+
+template <const auto& Model, int Node, fixed_string Name, class D>
+constexpr bool check_data() {
+  constexpr feed_fit fit = fits(data_layout_of<D>(), node_type<Model, Node>, node_shape<Model, Node>::shape);
+  if constexpr (fit == feed_fit::wrong_type)
+    mistake<problem::feed_dtype, named<Name>, D, required<node_tensor<Model, Node>>>();
+  if constexpr (fit == feed_fit::wrong_extents)
+    mistake<problem::feed_extents, named<Name>, D, required<node_tensor<Model, Node>>>();
+  return fit == feed_fit::ok;
+}
+
+template <const auto& Model>
+constexpr bool check_feeds() {
+  return true;
+}
+template <const auto& Model, class First, class... Rest>
+constexpr bool check_feeds() {
+  constexpr int node = Model.view().find(feed_parts<First>::name.view());
+  constexpr bool ok = check_data<Model, node, feed_parts<First>::name, typename feed_parts<First>::data>();
+  if constexpr (!ok)
+    return false;
+  else
+    return check_feeds<Model, Rest...>();
+}
+
+template <const auto& Model, class Plan>
+constexpr bool check_plan() {
+  constexpr plan_fault fault = Plan::plan.fault;
+  if constexpr (fault.why == problem::nothing_fetched) {
+    mistake<fault.why>();
+    return false;
+  } else if constexpr (fault.why == problem::no_device) {
+    constexpr std::string_view device = Model.view().device(fault.node);
+    mistake<fault.why, named<node_label<Model, fault.node>()>, required<named<to_fixed<device.size()>(device)>>>();
+    return false;
+  } else if constexpr (fault.why != problem::none) {
+    mistake<fault.why, named<node_label<Model, fault.node>()>>();
+    return false;
+  } else {
+    return true;
+  }
+}
+
+template <class Kernels>
+constexpr bool check_kernels() {
+  if constexpr (Kernels::first_missing >= 0) {
+    constexpr kernel_use use = Kernels::uses.use[Kernels::first_missing];
+    constexpr std::string_view name = op_by_id<use.op>::name;
+    constexpr dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
+    mistake<problem::no_kernel, op_named<to_fixed<name.size()>(name)>, type_of<type>>();
+  }
+  return Kernels::first_missing < 0;
+}
+
+// All that run<...> says; false after a mistake.
+template <const auto& Model, fixed_string... Fetch, class... Feeds>
+constexpr bool check_run(std::type_identity<Feeds>...) {
+  if constexpr (sizeof...(Fetch) == 0) {
+    mistake<sizeof...(Fetch) == 0 ? problem::nothing_fetched : problem::none>();
+    return false;
+  } else if constexpr (!check_names<Model, Fetch..., feed_parts<Feeds>::name...>()) {
+    return false;
+  } else {
+    using plan = static_plan<Model, node_list<Model.view().find(Fetch.view())...>,
+                             node_list<Model.view().find(feed_parts<Feeds>::name.view())...>>;
+    if constexpr (!check_plan<Model, plan>())
+      return false;
+    else if constexpr (!check_feeds<Model, Feeds...>())
+      return false;
+    else
+      return check_kernels<static_kernels<plan>>();
+  }
+}
+
+}  // namespace detail
+
+// May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once.
+// On several devices: fg::session<fg::on_devices<model, "/cpu:0", "/cpu:1">>.
+template <const auto& Model>
+class session {
+ public:
+  explicit session(const session_options& options = {}) {
+    detail::require_same_devices(options.devices, detail::devices_of<Model>());
+    parts_ = std::make_unique<parts>(options);
+    parts_->engine.add_state(Model.view());
+  }
+
+  // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));
+  // One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
+  // operations alone give nothing.
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run(const Feeds&... feeds) {
+    return run_step<Fetch...>(nullptr, no_targets{}, feeds...);
+  }
+  // A step that ends with cancelled_error or deadline_error when it is not done in time:
+  // s.run<"loss">(fg::within(50ms), fg::feed<"x">(images)).
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run(const limits& within, const Feeds&... feeds) {
+    return run_step<Fetch...>(&within, no_targets{}, feeds...);
+  }
+  // A step without a thread of the caller's: an fg::future of what run gives. Feeds are copied. It runs on the
+  // session's threads, and while it waits for a queue, a mutex or a barrier it needs none.
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run_async(const Feeds&... feeds) {
+    return begin_step<Fetch...>(nullptr, feeds...);
+  }
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  auto run_async(const limits& within, const Feeds&... feeds) {
+    return begin_step<Fetch...>(&within, feeds...);
+  }
+  // Values go where the caller says, so that nothing is allocated: s.run_into<"logits">(out, feeds...), and for several
+  // values s.run_into<"loss", "logits">(std::tie(loss, out), feeds...). An array of other extents gets new ones.
+  template <fixed_string... Fetch, class Target, detail::named_feed_argument... Feeds>
+  void run_into(Target&& target, const Feeds&... feeds) {
+    run_step<Fetch...>(nullptr, detail::targets_of(target), feeds...);
+  }
+  template <fixed_string... Fetch, class Target, detail::named_feed_argument... Feeds>
+  void run_into(const limits& within, Target&& target, const Feeds&... feeds) {
+    run_step<Fetch...>(&within, detail::targets_of(target), feeds...);
+  }
+
+  // How such a step runs: a line for each instruction with its node, op and shape, and whose kernel computes it.
+  // Nothing runs; the feeds only say how large everything is.
+  template <fixed_string... Fetch, detail::named_feed_argument... Feeds>
+  std::string plan_text(const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      return parts_->engine.plan_text(step_of<Fetch...>(feeds...), Model.view(), data);
+    }
+  }
+
+  // A variable's value. Waits for steps that are changing it.
+  template <fixed_string Name>
+  auto get() {
+    if constexpr (!is_variable<Name>()) {
+      return detail::after_mistake{};
+    } else {
+      using array = detail::node_array<Model, node<Name>>;
+      return parts_->engine.read(node<Name>, detail::copy_variable<array>);
+    }
+  }
+  template <fixed_string Name, feedable D>
+  void set(const D& data) {
+    if constexpr (is_variable<Name>()) {
+      if constexpr (detail::check_data<Model, node<Name>, Name, std::remove_cvref_t<D>>())
+        parts_->engine.write(node<Name>, [&](detail::variable_state& v) {
+          detail::assign_variable(Model.view(), v, detail::lent<D>(data).data);
+        });
+    }
+  }
+  // All variables begin again, with this seed.
+  void initialize(std::uint64_t seed) { parts_->engine.initialize(Model.view(), seed); }
+
+  // A queue, mutex or barrier of the model, for use from C++: s.queue<"examples">().enqueue(image, label).
+  template <fixed_string Name>
+  auto queue() {
+    if constexpr (is_resource<Name, ops::queue>()) {
+      using handle = typename detail::declared_queue<Model, node<Name>>::handle;
+      return handle(parts_->engine.template resource_of<detail::queue_resource>(node<Name>));
+    } else {
+      return detail::after_mistake{};
+    }
+  }
+  template <fixed_string Name>
+  auto mutex() {
+    if constexpr (is_resource<Name, ops::mutex>())
+      return mutex_handle(parts_->engine.template resource_of<detail::mutex_resource>(node<Name>));
+    else
+      return detail::after_mistake{};
+  }
+  template <fixed_string Name>
+  auto barrier() {
+    if constexpr (is_resource<Name, ops::barrier>())
+      return barrier_handle(parts_->engine.template resource_of<detail::barrier_resource>(node<Name>));
+    else
+      return detail::after_mistake{};
+  }
+
+  // The last steps, as many as options.profile says, oldest first.
+  std::vector<step_profile> profile() const { return parts_->engine.profile(); }
+
+ private:
+  friend detail::session_access;
+
+  static constexpr graph_view view() { return Model.view(); }
+
+  template <fixed_string Name>
+  static constexpr int node = Model.view().find(Name.view());
+
+  template <fixed_string Name>
+  static constexpr bool is_variable() {
+    if constexpr (!detail::check_name<Model, Name>()) {
+      return false;
+    } else {
+      constexpr bool yes = Model.view().nodes[node<Name>].op->id == ops::variable::id;
+      if constexpr (!yes) detail::mistake<problem::not_a_variable, named<Name>>();
+      return yes;
+    }
+  }
+
+  template <fixed_string Name, class Op>
+  static constexpr bool is_resource() {
+    if constexpr (!detail::check_name<Model, Name>()) {
+      return false;
+    } else {
+      constexpr bool yes = Model.view().nodes[node<Name>].op->id == Op::id;
+      if constexpr (!yes) detail::mistake<problem::not_a_resource, named<Name>>();
+      return yes;
+    }
+  }
+
+  struct no_targets {};  // values are returned
+
+  template <fixed_string... Fetch, class Targets, class... Feeds>
+  auto run_step(const limits* within, const Targets& targets, const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      static constexpr graph_view graph = view();
+      const auto give = [&](const auto& collect) {
+        return parts_->engine.run(step_of<Fetch...>(feeds...), graph, data, within, collect);
+      };
+      if constexpr (std::is_same_v<Targets, no_targets>)
+        return give([](const auto& done) { return detail::collect_values<values>(done); });
+      else if constexpr (detail::target_check<Targets, values>::check())
+        return give([&](const auto& done) { detail::put_values(done, targets); });
+    }
+  }
+
+  template <fixed_string... Fetch, class... Feeds>
+  auto begin_step(const limits* within, const Feeds&... feeds) {
+    if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
+      return detail::after_mistake{};
+    } else {
+      using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      return parts_->engine.run_async(step_of<Fetch...>(feeds...), Model.view(), data, within,
+                                      [](const auto& done) { return detail::collect_values<values>(done); });
+    }
+  }
+
+  template <fixed_string... Fetch, class... Feeds>
+  detail::prepared_step& step_of(const Feeds&...) {
+    return prepared<detail::static_plan<Model, detail::node_list<node<Fetch>...>,
+                                        detail::node_list<node<detail::feed_parts<Feeds>::name>...>>>();
+  }
+
+  // A plan is known by the address of its tables.
+  struct step {
+    const void* plan;
+    detail::prepared_step prepared;
+  };
+  template <class Plan>
+  detail::prepared_step& prepared() {
+    const void* const key = &Plan::plan;
+    return parts_->steps
+        .find(
+            reinterpret_cast<std::uintptr_t>(key) / 64, [key](const step& s) { return s.plan == key; },
+            [key] {
+              return std::unique_ptr<step>(
+                  new step{key, {Plan::plan.view(), Model.view(), detail::static_kernels<Plan>::source()}});
+            })
+        .prepared;
+  }
+
+  struct parts {
+    explicit parts(const session_options& o) : engine(o) {}
+    ~parts() { engine.end_async(); }  // while their plans are there
+
+    detail::engine engine;
+    detail::step_table<step> steps;
+  };
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace flowgraph

@@ -1,0 +1,20 @@
+// How later layers reach what a session is made of: its graph and its state. Either kind of session is a friend.
+#pragma once
+#include <flowgraph/engine/engine.hpp>
+
+namespace flowgraph::detail {
+
+struct session_access {
+  template <class Session>
+  static graph_view graph_of(const Session& s) {
+    return s.view();
+  }
+  // With everything that the graph declares by now.
+  template <class Session>
+  static engine& engine_of(Session& s) {
+    s.parts_->engine.add_state(s.view());
+    return s.parts_->engine;
+  }
+};
+
+}  // namespace flowgraph::detail

@@ -1,0 +1,47 @@
+// What options.devices may say: of a dynamic_session, which devices there are; of a session<model>, nothing else than
+// its type does.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/language/on_devices.hpp>
+
+namespace flowgraph::detail {
+
+// Views of the texts.
+inline std::vector<std::string_view> device_views(const std::vector<std::string>& devices) {
+  return {devices.begin(), devices.end()};
+}
+inline slice<std::string_view> device_slice(const std::vector<std::string_view>& devices) {
+  return {devices.data(), static_cast<int>(devices.size())};
+}
+
+inline std::string device_list_text(slice<std::string_view> devices) {
+  std::string text;
+  for (const std::string_view d : devices) text += (text.empty() ? "\"" : ", \"") + std::string(d) + '"';
+  return text;
+}
+
+// Throws argument_error.
+inline void require_device_list(slice<std::string_view> devices) {
+  const device_list_fault wrong = check_devices(devices);
+  if (wrong.why != problem::none)
+    throw argument_error(wrong.why, fmt::format("session: {}: \"{}\"", sentence(wrong.why), devices[wrong.device]));
+}
+
+// Throws argument_error unless nothing was given, or just what the type says.
+inline void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
+  if (given.empty()) return;
+  const std::vector<std::string_view> views = device_views(given);
+  require_device_list(device_slice(views));
+  if (!same_devices(device_slice(views), type))
+    throw argument_error(problem::devices_differ,
+                         fmt::format("session: {}: {} instead of {}", sentence(problem::devices_differ),
+                                     device_list_text(device_slice(views)), device_list_text(type)));
+}
+
+}  // namespace flowgraph::detail

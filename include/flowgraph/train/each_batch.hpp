@@ -1,0 +1,220 @@
+// fg::each: what is done with every batch of a dataset, and which numbers come of it. fg::fit trains by one, and
+// validates by another.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/core/is_tuple.hpp>
+#include <flowgraph/session/feed.hpp>
+#include <flowgraph/session/session_access.hpp>
+#include "progress.hpp"
+
+namespace flowgraph {
+
+template <fixed_string... Name>
+struct into_placeholders {};
+// Where the parts of a batch go: fg::into<"x", "y">.
+template <fixed_string... Name>
+inline constexpr into_placeholders<Name...> into{};
+
+namespace detail {
+
+// Numbers out of what a step returns: nothing, one, or a tuple of them.
+template <class V>
+void add_numbers(const V& v, std::vector<double>& to) {
+  if constexpr (is_tuple<V>) {
+    std::apply([&](const auto&... each) { (add_numbers(each, to), ...); }, v);
+  } else {
+    static_assert(element<V>, "fit: values must be scalars; reduce them in the graph");
+    to.push_back(static_cast<double>(v));
+  }
+}
+template <class Act>
+std::vector<double> numbers_of(const Act& act) {
+  std::vector<double> numbers;
+  if constexpr (std::is_void_v<decltype(act())>)
+    act();
+  else
+    add_numbers(act(), numbers);
+  return numbers;
+}
+
+// s.run<Fetch...>(feeds).
+template <class Feeds, fixed_string... Fetch>
+struct named_step;
+template <fixed_string... Feed, fixed_string... Fetch>
+struct named_step<into_placeholders<Feed...>, Fetch...> {
+  template <class Session, class... Parts>
+  std::vector<double> operator()(Session& s, const Parts&... parts) const {
+    static_assert(sizeof...(Parts) == sizeof...(Feed),
+                  "fit: fg::into must name a placeholder for each part of a batch");
+    return numbers_of([&] { return s.template run<Fetch...>(feed<Feed>(parts)...); });
+  }
+  // Those that have a value: not the operations.
+  template <class Session>
+  std::vector<std::string> names(const Session& s) const {
+    const graph_view g = session_access::graph_of(s);
+    std::vector<std::string> all;
+    for (const std::string_view name : {Fetch.view()...})
+      if (g.nodes[g.find(name)].type != dtype::none) all.emplace_back(name);
+    return all;
+  }
+};
+// A function of the user's, of the parts of a batch.
+template <class F>
+struct own_step {
+  F function;
+  std::vector<std::string> value_names;
+
+  template <class Session, class... Parts>
+  std::vector<double> operator()(Session&, const Parts&... parts) const {
+    std::vector<double> numbers = numbers_of([&] { return function(parts...); });
+    if (numbers.size() != value_names.size())
+      throw argument_error(problem::fit_argument, fmt::format("fit: expected {} values, as many as names, got {}",
+                                                              value_names.size(), numbers.size()));
+    return numbers;
+  }
+  template <class Session>
+  const std::vector<std::string>& names(const Session&) const {
+    return value_names;
+  }
+};
+struct no_step {
+  template <class Session>
+  std::vector<double> operator()(Session&) const {
+    return {};
+  }
+  template <class Session>
+  std::vector<std::string> names(const Session&) const {
+    return {};
+  }
+};
+
+// How many rows a batch has: the first extent of its first part.
+template <class First, class... Rest>
+std::int64_t rows_of(const First& first, const Rest&...) {
+  if constexpr (requires { first.dims()[0]; })
+    return first.dims().empty() ? 1 : first.dims()[0];
+  else if constexpr (requires { first.size(); })
+    return static_cast<std::int64_t>(first.size());
+  else
+    return 1;
+}
+
+}  // namespace detail
+
+// Steps is called with the session and the parts of a batch; First and Last with the session, before and after.
+template <class Data, class Steps, class First = detail::no_step, class Last = detail::no_step>
+class each_batch {
+ public:
+  each_batch(Data data, Steps steps, First first = {}, Last last = {})
+      : data_(std::move(data)),
+        steps_(std::move(steps)),
+        first_(std::move(first)),
+        last_(std::move(last)) {}
+
+  // Run before the first batch: .first<"reset">().
+  template <fixed_string... Fetch>
+  auto first() const {
+    using step = detail::named_step<into_placeholders<>, Fetch...>;
+    return each_batch<Data, Steps, step, Last>(data_, steps_, step{}, last_);
+  }
+  // Run after the last one; its values join the others: .last<"accuracy">().
+  template <fixed_string... Fetch>
+  auto last() const {
+    using step = detail::named_step<into_placeholders<>, Fetch...>;
+    return each_batch<Data, Steps, First, step>(data_, steps_, first_, step{});
+  }
+
+  template <class Session>
+  std::vector<std::string> names(const Session& s) const {
+    std::vector<std::string> all = steps_.names(s);
+    for (std::string& name : last_.names(s)) all.push_back(std::move(name));
+    return all;
+  }
+  // Where the dataset knows it without reading; else 0.
+  std::int64_t size() const {
+    if constexpr (requires { static_cast<std::int64_t>(data_.size()); })
+      return static_cast<std::int64_t>(data_.size());
+    else
+      return 0;
+  }
+
+  // Once over all batches of this epoch. Gives the mean of each value over all rows, then what `last` gives.
+  // after(rows, values so far) is called after each batch. Throws argument_error where there are no rows.
+  template <class Session, class After>
+  std::vector<fit_value> run(Session& s, std::uint64_t epoch, const After& after) const {
+    first_(s);
+    std::vector<fit_value> sums;
+    for (const std::string& name : steps_.names(s)) sums.push_back({name, 0});
+    double rows = 0;
+    const auto means = [&] {
+      std::vector<fit_value> values = sums;
+      for (fit_value& v : values) v.value /= rows;
+      return values;
+    };
+    const auto one = [&](const auto&... parts) {
+      const std::vector<double> numbers = steps_(s, parts...);
+      const std::int64_t more = detail::rows_of(parts...);
+      for (std::size_t i = 0; i < numbers.size(); ++i) sums[i].value += static_cast<double>(more) * numbers[i];
+      rows += static_cast<double>(more);
+      after(more, means);
+    };
+    const auto all = [&](const auto& batches) {
+      for (auto&& b : batches) {
+        if constexpr (detail::is_tuple<std::remove_cvref_t<decltype(b)>>)
+          std::apply(one, b);
+        else
+          one(b);
+      }
+    };
+    if constexpr (requires { data_.epoch(epoch); })
+      all(data_.epoch(epoch));
+    else
+      all(data_);
+    // A file without rows, or batch(n, last_batch::drop) of fewer.
+    if (rows == 0) throw argument_error(problem::fit_argument, "fit: expected at least 1 row an epoch, got 0");
+    std::vector<fit_value> values = means();
+    const std::vector<std::string> names = last_.names(s);
+    const std::vector<double> numbers = last_(s);
+    for (std::size_t i = 0; i < numbers.size(); ++i) values.push_back({names[i], numbers[i]});
+    return values;
+  }
+
+ private:
+  Data data_;
+  Steps steps_;
+  First first_;
+  Last last_;
+};
+
+// Of a session<model>: fg::each<"loss", "train">(batches, fg::into<"x", "y">).
+template <fixed_string... Fetch, class Data, fixed_string... Feed>
+auto each(Data data, into_placeholders<Feed...>) {
+  return each_batch(std::move(data), detail::named_step<into_placeholders<Feed...>, Fetch...>{});
+}
+// Whatever a function does with the parts of a batch, and what the numbers that it returns are called:
+// fg::each(batches, [&](const auto& x, const auto& y) { return s.run(loss, train, ...); }, {"loss"}).
+template <class Data, class F>
+auto each(Data data, F function, std::vector<std::string> names) {
+  return each_batch(std::move(data), detail::own_step<F>{std::move(function), std::move(names)});
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_each_batch = false;
+template <class... T>
+inline constexpr bool is_each_batch<each_batch<T...>> = true;
+
+}  // namespace detail
+}  // namespace flowgraph
