@@ -1,8 +1,10 @@
 // All that runs on one machine: the language (define.hpp), sessions, arrays.
 #pragma once
+// First, so that compilers tell of few files between a mistake and the user's line.
+#include <flowgraph/define.hpp>
+
 #include <flowgraph/arrays/eigen.hpp>
 #include <flowgraph/arrays/print.hpp>
-#include <flowgraph/define.hpp>
 #include <flowgraph/language/print.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
 #include <flowgraph/session/eval.hpp>
