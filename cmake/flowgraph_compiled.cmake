@@ -1,18 +1,28 @@
-# flowgraph::compiled: the library's kernels compiled once, in an archive beside the headers. On x86-64 they are compiled
+# flowgraph::compiled: engine and kernels compiled once, in an archive beside the headers. On x86-64 they are compiled
 # for three instruction sets, and the program takes what its processor has (compiled/choose.cpp).
 #
 # Templates of Eigen, of the standard library and of flowgraph are the same symbols in all three, and a linker keeps one
 # of each: an old processor would run instructions that it lacks. So each set becomes one object in which all symbols
 # are local (docs/adr/0008-compiled-kernels.md). Sanitizers keep tables of their own in objects, which do not survive
 # that: with them, and where the tools or the processor are others, the kernels are compiled once, as everything else is.
+set(flowgraph_sanitized FALSE)
+if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}}" MATCHES "-fsanitize")
+  set(flowgraph_sanitized TRUE)
+endif()
 set(flowgraph_variants FALSE)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SIZEOF_VOID_P EQUAL 8
    AND CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$" AND CMAKE_OBJCOPY AND CMAKE_LINKER
-   AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}}" MATCHES "-fsanitize")
+   AND NOT flowgraph_sanitized)
   set(flowgraph_variants TRUE)
 endif()
 option(FLOWGRAPH_VARIANTS "Compile the kernels of flowgraph::compiled for x86-64, -v3 and -v4, chosen when a program starts"
        ${flowgraph_variants})
+
+# A program that is compiled to be debugged computes as quickly as any other: it is not this that is debugged.
+set(flowgraph_optimised "")
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT flowgraph_sanitized)
+  set(flowgraph_optimised -O3)
+endif()
 
 # Objects of compiled/kernels.cpp with one function, flowgraph::detail::kernels_NAME.
 function(flowgraph_kernels name)
@@ -20,15 +30,17 @@ function(flowgraph_kernels name)
   set_target_properties(flowgraph_kernels_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
   target_link_libraries(flowgraph_kernels_${name} PRIVATE flowgraph)
   target_compile_definitions(flowgraph_kernels_${name} PRIVATE FLOWGRAPH_VARIANT=kernels_${name})
-  target_compile_options(flowgraph_kernels_${name} PRIVATE ${ARGN})
+  target_compile_options(flowgraph_kernels_${name} PRIVATE ${ARGN} ${flowgraph_optimised})
 endfunction()
 
 add_library(flowgraph_compiled STATIC "${PROJECT_SOURCE_DIR}/compiled/choose.cpp"
-                                      "${PROJECT_SOURCE_DIR}/compiled/engine.cpp")
+                                      "${PROJECT_SOURCE_DIR}/compiled/engine.cpp"
+                                      "${PROJECT_SOURCE_DIR}/compiled/print.cpp")
 add_library(flowgraph::compiled ALIAS flowgraph_compiled)
 set_target_properties(flowgraph_compiled PROPERTIES EXPORT_NAME compiled OUTPUT_NAME flowgraph POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(flowgraph_compiled PUBLIC flowgraph)
 target_compile_definitions(flowgraph_compiled PUBLIC FLOWGRAPH_COMPILED PRIVATE FLOWGRAPH_VARIANTS=$<BOOL:${FLOWGRAPH_VARIANTS}>)
+target_compile_options(flowgraph_compiled PRIVATE ${flowgraph_optimised})
 if(FLOWGRAPH_VARIANTS)
   foreach(level "" -v3 -v4)
     string(REPLACE - _ name "x86_64${level}")

@@ -3,9 +3,10 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <flowgraph/core/error.hpp>
-#include <flowgraph/engine/kernel_table.hpp>
+#include <flowgraph/session/library_kernels.hpp>
 
 #include "variant.hpp"
 
@@ -81,21 +82,25 @@ const variant& chosen() {
 
 }  // namespace
 
-template <class Tag>
-const kernel_map& builtin_kernels() {
-  static const kernel_map map = [] {
+inline namespace FLOWGRAPH_HALF {
+
+bound_kernel find_library_kernel(const kernel_use& use) {
+  static const auto by_op = [] {
     const variant_kernels all = chosen().kernels();
-    kernel_map m;
-    for (std::size_t i = 0; i < all.count; ++i) m.emplace(all.entries[i].op, all.entries[i].record);
+    std::unordered_map<std::uint64_t, const kernel_record*> m;
+    for (std::size_t i = 0; i < all.count; ++i) m.emplace(all.entries[i].op, &all.entries[i].record);
     return m;
   }();
-  return map;
+  const auto found = by_op.find(use.op);
+  return found == by_op.end() ? bound_kernel{} : found->second->find(use);
 }
 
-template const kernel_map& builtin_kernels<void>();
-
+}  // namespace FLOWGRAPH_HALF
 }  // namespace detail
+
+inline namespace FLOWGRAPH_HALF {
 
 std::string_view instruction_set() { return detail::chosen().name; }
 
+}  // namespace FLOWGRAPH_HALF
 }  // namespace flowgraph

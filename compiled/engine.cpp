@@ -1,3 +1,3 @@
 // What runs a step, compiled once: all of a session that does not depend on its model.
-#define FLOWGRAPH_ENGINE
-#include <flowgraph/engine/engine_code.hpp>
+#define FLOWGRAPH_IMPLEMENTATION
+#include <flowgraph/engine/engine_api_code.hpp>

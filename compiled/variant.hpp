@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <flowgraph/kernels/cpu/binding.hpp>
+#include <flowgraph/kernels/kernel_record.hpp>
 
 namespace flowgraph::detail {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <flowgraph.hpp>
+#include <flowgraph/fmt.hpp>
 
 namespace fg = flowgraph;
 

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/table.hpp"

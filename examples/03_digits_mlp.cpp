@@ -13,6 +13,7 @@
 #include <exception>
 #include <span>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/digits.hpp"

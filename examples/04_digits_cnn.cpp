@@ -16,6 +16,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 #include <flowgraph/data.hpp>
 #include <flowgraph/fit.hpp>

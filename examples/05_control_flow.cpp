@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <flowgraph.hpp>
+#include <flowgraph/fmt.hpp>
 
 namespace fg = flowgraph;
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/arguments.hpp"

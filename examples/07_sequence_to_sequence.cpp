@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 #include <flowgraph/data.hpp>
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/digits.hpp"

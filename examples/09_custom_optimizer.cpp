@@ -10,6 +10,7 @@
 #include <exception>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/digits.hpp"

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/table.hpp"

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 #include <flowgraph/checkpoint.hpp>
 

@@ -19,6 +19,7 @@
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 
 #include "support/arguments.hpp"

@@ -17,6 +17,7 @@
 #include <exception>
 #include <string>
 
+#include <fmt/format.h>
 #include <flowgraph.hpp>
 #include <flowgraph/data.hpp>
 

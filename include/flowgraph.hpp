@@ -5,6 +5,7 @@
 
 #include <flowgraph/arrays/eigen.hpp>
 #include <flowgraph/arrays/print.hpp>
+#include <flowgraph/kernels/register_kernel.hpp>
 #include <flowgraph/language/print.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
 #include <flowgraph/session/eval.hpp>

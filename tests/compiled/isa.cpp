@@ -1,6 +1,7 @@
 // Prints the instruction set that this program's kernels were compiled for, or why there is none: status 3.
 #include <cstdio>
-#include <flowgraph/engine/kernel_table.hpp>
+#include <flowgraph/core/error.hpp>
+#include <flowgraph/session/library_kernels.hpp>
 
 int main() {
   try {

@@ -69,8 +69,8 @@ def main() -> int:
 
     # g++ forgets in a precompiled header where the library ignores attributes on purpose.
     command = [args.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-ignored-attributes"]
-    # The table of all kernels is compiled by the tests that run it.
-    command += ["-DFLOWGRAPH_EXTERN_KERNELS"]
+    # The other half of the library is compiled by the tests that run it.
+    command += ["-DFLOWGRAPH_COMPILED"]
     command += [f"-I{d}" for d in args.include] + [arg for d in args.system if d for arg in ("-isystem", d)]
     work = [(page, start, code) for page in args.pages for start, code in snippets(page)]
     with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <flowgraph.hpp>
+#include <flowgraph/fmt.hpp>
 #include <string>
 #include <vector>
 

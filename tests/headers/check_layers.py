@@ -25,6 +25,7 @@ UMBRELLAS = {
     "flowgraph/checkpoint.hpp": ["formats", "checkpoint"],
     "flowgraph/data.hpp": ["formats", "data"],
     "flowgraph/fit.hpp": ["train"],
+    "flowgraph/fmt.hpp": ["arrays"],
     "flowgraph/look.hpp": ["look"],
     "flowgraph/summary.hpp": ["look"],
     "flowgraph/onnx.hpp": ["onnx"],

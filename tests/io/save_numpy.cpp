@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Core>
 #include <flowgraph/arrays/eigen.hpp>
 
 #include "scratch.hpp"

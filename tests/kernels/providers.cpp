@@ -1,10 +1,12 @@
 // Whose kernels a session asks for, and what it says where they are not there.
-#include <flowgraph/kernels/providers.hpp>
+#include <flowgraph/engine/choose_provider.hpp>
 
 #include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>
+
+#include <flowgraph/engine/built_in_providers.hpp>
 
 namespace {
 
@@ -34,7 +36,7 @@ class environment {
 
 std::string refusal(kernels asked) {
   try {
-    detail::choose_provider(asked);
+    detail::choose_provider(asked, detail::built_in_providers());
   } catch (const argument_error& e) {
     CHECK(e.why() == problem::no_such_kernels);
     return e.what();
@@ -46,7 +48,7 @@ std::string refusal(kernels asked) {
 
 TEST_CASE("an option decides before the environment variable") {
   const environment e("nonsense");
-  CHECK(detail::choose_provider(kernels::eigen) == nullptr);
+  CHECK(detail::choose_provider(kernels::eigen, detail::built_in_providers()) == nullptr);
   CHECK(refusal(kernels::automatic)
             .find("must be auto, eigen or onednn, not nonsense; this program was built with eigen") !=
         std::string::npos);
@@ -54,21 +56,21 @@ TEST_CASE("an option decides before the environment variable") {
 
 TEST_CASE("without an option the environment variable decides") {
   const environment e("eigen");
-  CHECK(detail::choose_provider(kernels::automatic) == nullptr);
+  CHECK(detail::choose_provider(kernels::automatic, detail::built_in_providers()) == nullptr);
 }
 
 #if FLOWGRAPH_ONEDNN
 TEST_CASE("oneDNN is asked where it was built in") {
   const environment none(nullptr);
-  CHECK(detail::choose_provider(kernels::automatic) == &detail::onednn::where_faster);
-  CHECK(detail::choose_provider(kernels::onednn) == &detail::onednn::everywhere);
+  CHECK(detail::choose_provider(kernels::automatic, detail::built_in_providers()) == &detail::onednn::where_faster);
+  CHECK(detail::choose_provider(kernels::onednn, detail::built_in_providers()) == &detail::onednn::everywhere);
   const environment named("onednn");
-  CHECK(detail::choose_provider(kernels::automatic) == &detail::onednn::everywhere);
+  CHECK(detail::choose_provider(kernels::automatic, detail::built_in_providers()) == &detail::onednn::everywhere);
 }
 #else
 TEST_CASE("oneDNN is refused where it was not built in") {
   const environment none(nullptr);
-  CHECK(detail::choose_provider(kernels::automatic) == nullptr);
+  CHECK(detail::choose_provider(kernels::automatic, detail::built_in_providers()) == nullptr);
   CHECK(refusal(kernels::onednn).find("session: kernels = onednn; this program was built with eigen alone") !=
         std::string::npos);
   const environment named("onednn");

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <flowgraph/kernels/cpu/flow.hpp>
-#include <flowgraph/kernels/cpu/host_call.hpp>
 #include <flowgraph/kernels/cpu/state.hpp>
+#include <flowgraph/ops/host_call.hpp>
 #include "support/run_kernel.hpp"
 
 namespace fg = flowgraph;
@@ -108,6 +108,6 @@ TEST_CASE("a user's function gets typed arrays with their extents") {
   fg::kernel_args k;
   k.in = in;
   k.out = &out;
-  fg::cpu_kernel<ops::host_call<"add_columns", add_columns, float, float, std::int32_t>>::run(k);
+  ops::host_call<"add_columns", add_columns, float, float, std::int32_t>::run(k);
   CHECK(y.values == floats{106, 115});
 }

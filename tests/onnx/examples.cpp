@@ -77,18 +77,18 @@ const fg::session_options one_thread{.threads = 1, .seed = 1};
 
 // Parameters that begin with equal numbers, as biases do, get others: 0 would hide them. All are multiplied by scale.
 void stir(fgd::engine& e, double scale) {
-  e.write_all({}, [&](std::span<const fgd::variable_access> all) {
+  fgd::write_variables(e, nullptr, [&](std::span<const fgd::variable_view> all) {
     int seed = 0;
-    for (const fgd::variable_access& a : all) {
-      const auto count = static_cast<std::size_t>(a.variable->size);
-      fgd::with_type(a.variable->type, [&]<class T>(T) {
+    for (const fgd::variable_view& v : all) {
+      const auto count = static_cast<std::size_t>(v.value.size());
+      fgd::with_type(v.value.type, [&]<class T>(T) {
         if constexpr (std::is_floating_point_v<T>) {
-          const std::span<T> values(reinterpret_cast<T*>(a.variable->data.get()), count);
-          if (std::all_of(values.begin(), values.end(), [&](T v) { return v == values[0]; })) {
-            const typed_array by = numbers(fgd::dtype_of<T>, a.variable->dims, -0.3, 0.3, ++seed);
+          const std::span<T> values(v.value.as<T>(), count);
+          if (std::all_of(values.begin(), values.end(), [&](T x) { return x == values[0]; })) {
+            const typed_array by = numbers(fgd::dtype_of<T>, v.dims(), -0.3, 0.3, ++seed);
             for (std::size_t i = 0; i < count; ++i) values[i] += reinterpret_cast<const T*>(by.memory.data())[i];
           }
-          for (T& v : values) v *= static_cast<T>(scale);
+          for (T& x : values) x *= static_cast<T>(scale);
         }
       });
     }

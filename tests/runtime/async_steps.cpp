@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unsupported/Eigen/CXX11/ThreadPool>
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/session/dynamic_session.hpp>

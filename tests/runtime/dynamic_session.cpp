@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/kernels/register_kernel.hpp>
 #include <flowgraph/session/session.hpp>
 
 #include "models.hpp"

@@ -1,4 +1,5 @@
 // Eigen's types as data: which are borrowed, which are copied, what their types say.
+#include <Eigen/LU>
 #include <flowgraph/arrays/eigen.hpp>
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Arrays print as NumPy prints them: tests/golden/print.txt is what it said.
-#include <flowgraph/arrays/print.hpp>
+#include <flowgraph/arrays/print_with_fmt.hpp>
 
 #include <fstream>
 #include <map>

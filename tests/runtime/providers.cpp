@@ -1,5 +1,6 @@
 // The same model with each provider of kernels: the same losses, and a plan that says who computes what.
 #include <flowgraph/define.hpp>
+#include <flowgraph/engine/built_in_providers.hpp>
 #include <flowgraph/functions/neural.hpp>
 #include <flowgraph/session/session.hpp>
 
@@ -11,6 +12,8 @@
 namespace fg = flowgraph;
 
 namespace {
+
+const bool has_onednn = fg::detail::built_in_providers().everywhere != nullptr;
 
 constexpr fg::dim batch{"batch"};
 constexpr fg::conv halving{.stride = {2, 2}, .padding = fg::same};
@@ -46,7 +49,7 @@ TEST_CASE("a model trains alike with every provider and number of threads") {
     const auto expected = losses({.threads = 1, .seed = 3, .kernels = fg::kernels::eigen}, images);
     CHECK(expected.back() < expected.front());
     std::vector<fg::kernels> all{fg::kernels::eigen, fg::kernels::automatic};
-    if (fg::detail::has_onednn) all.push_back(fg::kernels::onednn);
+    if (has_onednn) all.push_back(fg::kernels::onednn);
     for (const fg::kernels k : all) {
       const auto one = losses({.threads = 1, .seed = 3, .kernels = k}, images);
       const auto two = losses({.threads = 2, .seed = 3, .serial_below = 0, .kernels = k}, images);
@@ -73,7 +76,7 @@ TEST_CASE("what follows a product is done to each of its parts, once") {
   };
   const auto expected = result(1, fg::kernels::eigen);
   for (const int threads : {1, 2}) {
-    const auto y = result(threads, fg::detail::has_onednn ? fg::kernels::onednn : fg::kernels::automatic);
+    const auto y = result(threads, has_onednn ? fg::kernels::onednn : fg::kernels::automatic);
     for (std::size_t i = 0; i < 70 * 1100; ++i)
       REQUIRE(y.data()[i] == doctest::Approx(expected.data()[i]).epsilon(1e-4).scale(0.1));
   }
@@ -98,7 +101,7 @@ TEST_CASE("a filter that a provider keeps in its own layout is followed when it 
     return all;
   };
   const auto expected = history(fg::kernels::eigen),
-             made = history(fg::detail::has_onednn ? fg::kernels::onednn : fg::kernels::automatic);
+             made = history(has_onednn ? fg::kernels::onednn : fg::kernels::automatic);
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(made[i] == doctest::Approx(expected[i]).epsilon(1e-4));
   CHECK(made[0] == made[1]);
   CHECK(made[1] != made[2]);
@@ -119,7 +122,7 @@ TEST_CASE("the plan of a step says whose kernel computes each node") {
   CHECK(own.find("conv2d") != std::string::npos);
   CHECK(own.find("float[4, 8, 8, 32] by flowgraph\n") != std::string::npos);
   CHECK(own.find("onednn") == std::string::npos);
-  if (!fg::detail::has_onednn) return;
+  if (!has_onednn) return;
   const std::string other = text(fg::kernels::onednn);
   CAPTURE(other);
   CHECK(other.find("float[4, 8, 8, 32] by onednn\n") != std::string::npos);

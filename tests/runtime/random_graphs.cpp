@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/engine/built_in_providers.hpp>
 #include <flowgraph/graph/print.hpp>
-#include <flowgraph/kernels/providers.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
 
 #include "support/random_graph_data.hpp"
@@ -37,7 +37,7 @@ output_rows run(fg::graph& g, const random_graph::feeds& data, const fg::session
 TEST_CASE("a random graph gives the same numbers however it is run") {
   const fg::passes::options as_written{.fold = false, .simplify = false, .cse = false, .fuse = false};
   std::vector<fg::kernels> providers{fg::kernels::eigen};
-  if (fg::detail::has_onednn) providers.push_back(fg::kernels::onednn);
+  if (fg::detail::built_in_providers().everywhere != nullptr) providers.push_back(fg::kernels::onednn);
   std::set<std::string> ops;
   int least = 1000, most = 0;
   double furthest[2] = {0, 0};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unsupported/Eigen/CXX11/ThreadPool>
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/session/session.hpp>

@@ -203,13 +203,11 @@ void check_state(const golden_case& c, graph_data& g, const built_op& b) {
   const std::vector<int> feeds(in.ids.begin() + 1, in.ids.end());
   std::vector<fgd::borrowed> data = in.borrow();
   runner r(g, b.outputs, feeds, one_thread);
-  r.engine().write(in.ids[0], [&](fgd::variable_state& v) { fgd::assign_variable(g.view(), v, data[0]); });
+  fgd::write_variable(r.engine(), g.view(), in.ids[0], data[0]);
   data.erase(data.begin());
   r.run(data);
   fetched_array after;
-  r.engine().read(in.ids[0], [&](const fgd::variable_state& v) {
-    after = fetch({v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
-  });
+  fgd::read_variable(r.engine(), in.ids[0], [&](const array_view& v) { after = fetch(v); });
   compare("the variable", after, c.out[0].dims, c.out[0].values, tolerance_for(after.type));
 }
 

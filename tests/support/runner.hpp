@@ -4,15 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include <flowgraph/engine/engine.hpp>
-#include <flowgraph/engine/kernel_table.hpp>
 #include <flowgraph/graph/graph_data.hpp>
-#include <flowgraph/passes/pipeline.hpp>
-#include <flowgraph/session/static_step.hpp>
+#include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/session/engine_api.hpp>
+#include <flowgraph/session/library_kernels.hpp>
 
 namespace flowgraph::testing {
 
@@ -69,41 +67,42 @@ class planned_run {
  public:
   planned_run(fgd::engine& e, const graph_view& g, const std::vector<int>& fetches, const std::vector<int>& feeds)
       : engine_(e),
-        graph_(g) {
-    plan_ = passes::plan(
-        g, {{fetches.data(), static_cast<int>(fetches.size())}, {feeds.data(), static_cast<int>(feeds.size())}},
-        fgd::local_device_list);
-    if (plan_.fault.why != problem::none) throw std::runtime_error(std::string(sentence(plan_.fault.why)));
-    engine_.add_state(g);
-    step_ = std::make_unique<fgd::prepared_step>(plan_.view(), g, &fgd::find_kernel<>);
-  }
+        graph_(g),
+        step_(fgd::prepare(e, g, slice_of(fetches), slice_of(feeds), fgd::library_kernels())) {}
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) {
     std::vector<const fgd::borrowed*> data;
     for (const fgd::borrowed& b : feeds) data.push_back(&b);
-    return engine_.run(*step_, graph_, data.data(), nullptr, [](const auto& done) {
-      std::vector<fetched_array> result;
-      for (std::size_t k = 0; k < done.size(); ++k) result.push_back(done.read(k, fetch));
-      return result;
+    std::vector<fetched_array> result;
+    fgd::run(engine_, step_, graph_, {data.data(), nullptr}, [&](const fgd::step_values& done) {
+      for (std::size_t k = 0; k < done.size(); ++k) {
+        array_view v = done.view(k);
+        std::vector<double> copy(static_cast<std::size_t>(v.size()) + 1);  // large enough for any type, and aligned
+        done.copy(k, copy.data());
+        v.data = copy.data();
+        result.push_back(fetch(v));
+      }
     });
+    return result;
   }
 
  private:
+  static fgd::slice<int> slice_of(const std::vector<int>& v) { return {v.data(), static_cast<int>(v.size())}; }
+
   fgd::engine& engine_;
   graph_view graph_;
-  plan_data plan_;
-  std::unique_ptr<fgd::prepared_step> step_;
+  fgd::prepared_step& step_;
 };
 
 class runner {
  public:
   runner(graph_data& g, const std::vector<int>& fetches, const std::vector<int>& feeds, const session_options& o)
-      : engine_(o),
-        run_(engine_, g.view(), fetches, feeds) {}
+      : engine_(fgd::make_engine(o, g.view())),
+        run_(*engine_, g.view(), fetches, feeds) {}
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) { return run_.run(feeds); }
-  fgd::engine& engine() { return engine_; }
+  fgd::engine& engine() { return *engine_; }
 
  private:
-  fgd::engine engine_;
+  fgd::engine_handle engine_;
   planned_run run_;
 };
 

@@ -5,7 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <iterator>
+#include <memory>
 #include <type_traits>
 
 #include <flowgraph/language/tensor.hpp>
@@ -72,7 +73,7 @@ struct row_traits : whole_layout {
   }();
   template <class D>
   static auto data(D& rows) {
-    return data_traits<std::remove_cv_t<Row>>::data(*std::ranges::data(rows));
+    return data_traits<std::remove_cv_t<Row>>::data(*std::data(rows));
   }
 };
 template <class Row, std::size_t N>
@@ -88,18 +89,22 @@ struct data_traits<std::array<Row, 0>> : row_traits<Row, 0> {
 };
 
 template <class D>
-concept run_of_elements = std::ranges::contiguous_range<const D> && std::ranges::sized_range<const D> &&
-                          element<std::remove_cv_t<std::ranges::range_value_t<const D>>>;
+concept run_of_elements = requires(const D& d) {
+  { std::begin(d) } -> std::contiguous_iterator;
+  { std::size(d) } -> std::integral;
+  requires element<std::iter_value_t<decltype(std::begin(d))>>;
+};
 
 // std::vector, std::span and the like.
 template <run_of_elements D>
 struct data_traits<D> {
-  static constexpr data_layout layout{dtype_of<std::remove_cv_t<std::ranges::range_value_t<const D>>>, true, 1, {-1}};
+  static constexpr data_layout layout{
+      dtype_of<std::iter_value_t<decltype(std::begin(std::declval<const D&>()))>>, true, 1, {-1}};
   template <class Run>
   static auto data(Run& run) {
-    return std::ranges::data(run);
+    return std::to_address(std::begin(run));
   }
-  static void dims(const D& run, std::int64_t* to) { to[0] = static_cast<std::int64_t>(std::ranges::size(run)); }
+  static void dims(const D& run, std::int64_t* to) { to[0] = static_cast<std::int64_t>(std::size(run)); }
 };
 
 template <class D>

@@ -1,17 +1,42 @@
 // Arrays and Eigen. Eigen's dense types can be fed, and an fg::ndarray can be made of them: what is row-major without
 // gaps is borrowed, everything else (column-major matrices, blocks, expressions) is copied. A vector of Eigen's is a
-// flat run of values, as std::vector is. fg::as_eigen shows an array to Eigen.
+// flat run of values, as std::vector is. fg::as_eigen shows an array to Eigen. Who uses Eigen includes it: here its
+// types are declared alone, since reading them costs a compiler more than all of the language.
 #pragma once
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
-#include <Eigen/Core>
-
 #include "ndarray.hpp"
+
+namespace Eigen {
+
+template <class Derived>
+class DenseBase;
+template <class Derived>
+class ArrayBase;
+template <class Derived>
+class PlainObjectBase;
+template <class Scalar, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
+class Matrix;
+template <class Scalar, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
+class Array;
+template <class Plain, int Options, class Strides>
+class Map;
+template <int Outer, int Inner>
+class Stride;
+
+}  // namespace Eigen
 
 namespace flowgraph {
 
 namespace detail {
+
+// Eigen's own, which its headers would say.
+inline constexpr int eigen_dynamic = -1, eigen_columns = 0, eigen_rows = 1, eigen_direct_access = 64;
+template <class Plain>
+using eigen_map = Eigen::Map<Plain, 0, Eigen::Stride<0, 0>>;
 
 template <class D>
 concept eigen_data = std::derived_from<D, Eigen::DenseBase<D>> && element<typename D::Scalar>;
@@ -53,15 +78,16 @@ struct data_traits<D> : eigen_traits<D> {
   using keep = aligned_buffer<scalar>;
 
   static const scalar* data(const D& m, keep& copy) {
-    constexpr bool in_memory = (D::Flags & Eigen::DirectAccessBit) != 0;
+    constexpr bool in_memory = (D::Flags & eigen_direct_access) != 0;
     if constexpr (in_memory && (eigen_traits<D>::is_vector || bool(D::IsRowMajor)))
       if (m.innerStride() == 1 && (eigen_traits<D>::is_vector || m.rows() <= 1 || m.outerStride() == m.cols()))
         return m.data();
     constexpr bool is_array = std::derived_from<D, Eigen::ArrayBase<D>>;
-    using rows = std::conditional_t<is_array, Eigen::Array<scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
-                                    Eigen::Matrix<scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+    constexpr int any = eigen_dynamic;
+    using rows = std::conditional_t<is_array, Eigen::Array<scalar, any, any, eigen_rows, any, any>,
+                                    Eigen::Matrix<scalar, any, any, eigen_rows, any, any>>;
     copy = allocate_aligned<scalar>(static_cast<std::size_t>(m.size()));
-    Eigen::Map<rows>(copy.get(), m.rows(), m.cols()) = m;
+    eigen_map<rows>(copy.get(), m.rows(), m.cols()) = m;
     return copy.get();
   }
 };
@@ -74,7 +100,7 @@ struct eigen_of {
   static constexpr const shape_text& shape = array_extents<E...>::shape;
   static constexpr int rows = shape.rank > 0 ? static_cast<int>(shape.number[0]) : 1;
   static constexpr int cols = shape.rank > 1 ? static_cast<int>(shape.number[1]) : 1;
-  using type = Eigen::Matrix<T, rows, cols, cols == 1 && rows != 1 ? Eigen::ColMajor : Eigen::RowMajor>;
+  using type = Eigen::Matrix<T, rows, cols, cols == 1 && rows != 1 ? eigen_columns : eigen_rows, rows, cols>;
 };
 
 }  // namespace detail
@@ -84,7 +110,7 @@ template <class T, auto... E>
 auto as_eigen(ndview<T, E...> view) {
   using plain = typename detail::eigen_of<std::remove_const_t<T>, E...>::type;
   const auto dim = [&](int axis) { return axis < view.rank ? view.dim(axis) : 1; };
-  return Eigen::Map<std::conditional_t<std::is_const_v<T>, const plain, plain>>(view.data(), dim(0), dim(1));
+  return detail::eigen_map<std::conditional_t<std::is_const_v<T>, const plain, plain>>(view.data(), dim(0), dim(1));
 }
 template <class T, auto... E>
 auto as_eigen(ndarray<T, E...>& array) {

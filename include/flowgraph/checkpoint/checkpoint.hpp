@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/session/session_access.hpp>
 #include "checkpoint_match.hpp"
 
@@ -60,12 +61,12 @@ inline std::optional<random_position> noted_position(const safetensors_file& f) 
   return random_position{*seed, *steps};
 }
 
-inline wanted_tensor describe(const graph_view& g, const variable_state& v, const checkpoint_options& o) {
+inline wanted_tensor describe(const graph_view& g, const variable_view& v, const checkpoint_options& o) {
   const std::string_view own = g.name_of(v.node);
   std::string name = own.empty() ? fmt::format("variable_{}", v.node) : std::string(own);
   if (o.name_in_file) name = o.name_in_file(name);
   const bool trainable = attrs_from_words<ops::variable::attrs>(g.attrs(v.node).data).trainable != 0;
-  return {std::move(name), v.type, v.dims, trainable || !o.trainable_only};
+  return {std::move(name), v.value.type, v.dims(), trainable || !o.trainable_only};
 }
 
 // One moment of a session.
@@ -87,16 +88,15 @@ session_copy copy_session(Session& s, const checkpoint_options& o, const file_me
   const graph_view g = session_access::graph_of(s);
   session_copy c;
   c.metadata = metadata;
-  session_access::engine_of(s).read_all([&](std::span<const variable_access> all, random_position p) {
-    for (const variable_access& a : all) {
-      const variable_state& v = *a.variable;
+  read_variables(session_access::engine_of(s), [&](std::span<const variable_view> all, random_position p) {
+    for (const variable_view& v : all) {
       wanted_tensor w = describe(g, v, o);
       if (!w.restored) continue;
       const std::size_t i = c.tensors.size();
       const bool fits = i < used.tensors.size() && used.tensors[i].bytes.size() == v.bytes();
       aligned_buffer<std::byte> bytes = fits ? std::move(used.memory[i]) : allocate_aligned<std::byte>(v.bytes());
-      std::memcpy(bytes.get(), v.data.get(), v.bytes());
-      c.tensors.push_back({std::move(w.name), v.type, v.dims, {bytes.get(), v.bytes()}});
+      std::memcpy(bytes.get(), v.value.data, v.bytes());
+      c.tensors.push_back({std::move(w.name), v.value.type, v.dims(), {bytes.get(), v.bytes()}});
       c.memory.push_back(std::move(bytes));
     }
     if (!o.trainable_only) note_position(c.metadata, p);
@@ -123,9 +123,9 @@ file_metadata restore(Session& s, const std::filesystem::path& path, const check
   detail::engine& engine = detail::session_access::engine_of(s);
   // Types and extents of variables never change: the file is read while steps go on.
   std::vector<detail::wanted_tensor> wanted;
-  engine.read_all([&](std::span<const detail::variable_access> all, detail::random_position) {
-    for (const detail::variable_access& a : all)
-      wanted.push_back(detail::describe(detail::session_access::graph_of(s), *a.variable, options));
+  detail::read_variables(engine, [&](std::span<const detail::variable_view> all, detail::random_position) {
+    for (const detail::variable_view& v : all)
+      wanted.push_back(detail::describe(detail::session_access::graph_of(s), v, options));
   });
   const auto matched = detail::match_tensors(file, wanted, {options.allow_missing, options.allow_extra});
   std::vector<detail::aligned_buffer<std::byte>> values(matched.size());
@@ -137,9 +137,9 @@ file_metadata restore(Session& s, const std::filesystem::path& path, const check
   std::optional<detail::random_position> position;
   if (!options.trainable_only) position = detail::noted_position(file);
 
-  engine.write_all(position, [&](std::span<const detail::variable_access> all) {
+  detail::write_variables(engine, position ? &*position : nullptr, [&](std::span<const detail::variable_view> all) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (matched[i] != nullptr) std::memcpy(all[i].variable->data.get(), values[i].get(), all[i].variable->bytes());
+      if (matched[i] != nullptr) std::memcpy(all[i].value.data, values[i].get(), all[i].bytes());
   });
   file_metadata users = file.metadata();
   std::erase_if(users, [](const auto& entry) { return entry.first.starts_with(detail::own_keys); });

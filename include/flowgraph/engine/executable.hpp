@@ -10,10 +10,10 @@
 
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/engine/step/flow.hpp>
-#include <flowgraph/kernels/cpu/binding.hpp>
-#include <flowgraph/kernels/cpu/compiled_region.hpp>
+#include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/kernels/region.hpp>
 #include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/fused.hpp>
@@ -22,42 +22,23 @@
 
 namespace flowgraph::detail {
 
-constexpr kernel_use use_of(const plan_view& p, const instruction& x) {
-  kernel_use use{x.op->id, {}, dtype::none};
-  for (int i = 0; i < x.n_operands && i < kernel_use::max_types; ++i) use.in[i] = p.operands[x.operands + i].type;
-  if (x.n_outputs > 0) use.out = p.operands[x.operands + x.n_operands].type;
-  return use;
-}
+// A compiled region where one of any kind is asked for.
+class region_code final : public region_kernel {
+ public:
+  explicit region_code(region_function f) : compute_(f) {}
+  void compute(const array_view* operands, const array_view& value, void* to, std::int64_t first,
+               std::int64_t last) const override {
+    compute_(operands, value, to, first, last);
+  }
 
-// The type of a register of a program.
-constexpr dtype register_type(const plan_view& p, const instruction& x, int r) {
-  return r < 0 ? p.operands[x.operands - 1 - r].type : p.steps[p.programs[x.program].steps + r].type;
-}
-
-constexpr kernel_use use_of(const plan_view& p, const instruction& x, const program_step& s) {
-  kernel_use use{s.op->id, {}, s.type};
-  for (int i = 0; i < s.n_inputs && i < kernel_use::max_types; ++i)
-    use.in[i] = register_type(p, x, p.registers[s.inputs + i]);
-  return use;
-}
-
-// Does it take a value, or the news that something is done, from one device to another?
-constexpr bool carries(const instruction& x) { return x.op->id == ops::send::id || x.op->id == ops::recv::id; }
+ private:
+  region_function compute_;
+};
 
 // What an instruction runs: a kernel, with the element-wise steps that belong to it.
 struct code {
   kernel_function kernel = nullptr;
   const region_kernel* region = nullptr;
-};
-
-// Who knows the kernels of a plan.
-struct kernel_source {
-  bound_kernel (*find)(const kernel_use&) = nullptr;
-  region_function (*region)(int instruction) = nullptr;  // a compiled region, or null; null: there are none
-
-  constexpr kernel_source(bound_kernel (*f)(const kernel_use&), region_function (*r)(int) = nullptr)
-      : find(f),
-        region(r) {}
 };
 
 class executable {
@@ -97,7 +78,10 @@ class executable {
  private:
   static bound_kernel find(const kernel_source& kernels, const kernel_use& use, const op_def& op, const graph_view& g,
                            int node, bool in_program = false) {
-    const bound_kernel k = op.kernel != nullptr ? bound_kernel(op.kernel) : kernels.find(use);
+    bound_kernel k;
+    if (op.kernel != nullptr) k = op.kernel;
+    if (!k && kernels.library != nullptr) k = kernels.library(use);
+    if (!k && kernels.own != nullptr) k = kernels.own(use);
     if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
     if (op.is(trait::view)) return &copy_kernel;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
@@ -115,7 +99,7 @@ class executable {
     }
     if (x.op->is(trait::waits)) return {};  // a resource does it
     if (carries(x))                         // between devices that share their memory
-      return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &cpu_kernel<ops::group>::run, nullptr};
+      return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &nothing_kernel, nullptr};
     if (const region_kernel* region = compiled_region_of(i, kernels)) return {&run_region, region};
     const bound_kernel k = find(kernels, use_of(plan_, x), *x.op, g, x.node);
     if (k.is == bound_kernel::kind::kernel) return {k.kernel, nullptr};

@@ -41,7 +41,8 @@ enum class trait : std::uint32_t {
   finishes = 131072,       // its kernels go on with its result, part by part: kernel_args::finish
   absorbs = 262144,        // its kernels read the last operand once, in parts that may be computed just then
   reads_extents = 524288,  // and no elements: its operand need not be there
-  waits = 1048576          // a resource of the session runs it, when its turn comes: queues, mutexes, barriers
+  waits = 1048576,         // a resource of the session runs it, when its turn comes: queues, mutexes, barriers
+  own_kernel = 2097152     // it is its own kernel: op_def::kernel. Set by define_op, too
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -109,7 +110,8 @@ consteval op_def define_op() {
   if constexpr (requires(const cost_query& q) { Op::flops(q); })
     d.flops = &Op::flops, d.traits = d.traits | trait::has_flops;
   if constexpr (requires { typename Op::function; }) d.traits = d.traits | trait::has_function;
-  if constexpr (requires(const kernel_args& k) { Op::run(k); }) d.kernel = &Op::run;
+  if constexpr (requires(const kernel_args& k) { Op::run(k); })
+    d.kernel = &Op::run, d.traits = d.traits | trait::own_kernel;
   return d;
 }
 

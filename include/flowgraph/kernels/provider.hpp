@@ -34,4 +34,10 @@ struct kernel_provider {
   bool first = false;  // asked before the library's own kernels for operands that stay the same
 };
 
+// The ones that a program was built with; null: none.
+struct provider_choice {
+  const kernel_provider* everywhere = nullptr;    // wherever it has a kernel
+  const kernel_provider* where_faster = nullptr;  // than the library's own
+};
+
 }  // namespace flowgraph

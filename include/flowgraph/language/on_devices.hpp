@@ -12,6 +12,8 @@ namespace flowgraph {
 
 template <const auto& Model, fixed_string... Devices>
 struct placed_model {
+  static constexpr const auto& unplaced = Model;
+
   constexpr graph_view view() const { return Model.view(); }
   // The first one takes what has no constraint. None: a mistake was reported.
   constexpr detail::slice<std::string_view> devices() const { return {names_, sizeof...(Devices)}; }

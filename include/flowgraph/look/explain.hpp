@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <flowgraph/engine/text.hpp>
+#include <flowgraph/graph/node_text.hpp>
 #include <flowgraph/ops/send_recv.hpp>
 #include "look_options.hpp"
 

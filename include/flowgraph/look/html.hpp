@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <flowgraph/engine/text.hpp>
+#include <flowgraph/graph/node_text.hpp>
 #include <flowgraph/graph/structural.hpp>
 #include <flowgraph/ops/sources.hpp>
 #include <flowgraph/session/profile.hpp>

@@ -10,6 +10,7 @@
 
 #include <flowgraph/core/is_tuple.hpp>
 #include <flowgraph/engine/report/value_range.hpp>
+#include <flowgraph/engine/text.hpp>
 #include <flowgraph/kernels/cpu/flow.hpp>
 #include <flowgraph/session/session.hpp>
 

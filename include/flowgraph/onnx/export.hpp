@@ -321,15 +321,15 @@ class exporter {
 template <class Session>
 void export_session(Session& s, const std::filesystem::path& path, const boundary& b) {
   const graph_view g = detail::session_access::graph_of(s);
-  const model_proto model = detail::session_access::engine_of(s).read_all(
-      [&](std::span<const detail::variable_access> variables, const auto&) {
-        return exporter(g, b, path.string()).write([&](int node) {
-          for (const detail::variable_access& a : variables)
-            if (a.variable->node == node)
-              return std::string(reinterpret_cast<const char*>(a.variable->data.get()), a.variable->bytes());
-          return std::string();
-        });
-      });
+  model_proto model;
+  detail::read_variables(detail::session_access::engine_of(s),
+                         [&](std::span<const detail::variable_view> variables, detail::random_position) {
+                           model = exporter(g, b, path.string()).write([&](int node) {
+                             for (const detail::variable_view& v : variables)
+                               if (v.node == node) return std::string(v.value.as<const char>(), v.bytes());
+                             return std::string();
+                           });
+                         });
   const std::string bytes = encoder::encode(model);
   const std::span<const std::byte> parts[] = {std::as_bytes(std::span(bytes))};
   detail::write_durably(path, parts);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <flowgraph/graph/print.hpp>
+#include <flowgraph/graph/node_text.hpp>
 #include <flowgraph/ops/comparison.hpp>
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/ops/rows.hpp>

@@ -2,8 +2,9 @@
 // feeds and kernels are checked when a step is asked for, each mistake with an exception of its own type. A signature
 // is planned once.
 #pragma once
-#include <algorithm>
-#include <memory>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -12,16 +13,13 @@
 #include <vector>
 
 #include <flowgraph/language/graph.hpp>
-#include <flowgraph/passes/pipeline.hpp>
-#if !defined(FLOWGRAPH_EXTERN_KERNELS) && !defined(FLOWGRAPH_COMPILED)
-#include <flowgraph/engine/builtin_kernels.hpp>
-#endif
-#include <flowgraph/engine/engine.hpp>
-#include <flowgraph/engine/kernel_table.hpp>
-#include <flowgraph/engine/step_table.hpp>
+#include "engine_api.hpp"
+#include "future.hpp"
+#include "library_kernels.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
-#include "session_devices.hpp"
+#include "resources.hpp"
+#include "session_access.hpp"
 
 namespace flowgraph {
 
@@ -44,17 +42,8 @@ struct asked<T> {
   using type = std::tuple<decltype(value(std::declval<tensor_t<T>>()))>;
 };
 
-// A plan with the nodes that it was made for.
-struct planned_step {
-  std::vector<int> fetches, feeds;
-  plan_data plan;
-  std::unique_ptr<prepared_step> step;
-
-  bool is_for(slice<int> wanted_fetches, slice<int> wanted_feeds) const {
-    return std::equal(fetches.begin(), fetches.end(), wanted_fetches.begin(), wanted_fetches.end()) &&
-           std::equal(feeds.begin(), feeds.end(), wanted_feeds.begin(), wanted_feeds.end());
-  }
-};
+template <class... Arguments>
+using asked_of = decltype(std::tuple_cat(std::declval<typename asked<Arguments>::type>()...));
 
 }  // namespace detail
 
@@ -65,9 +54,8 @@ class dynamic_session {
   // The graph outlives the session and may grow between steps.
   explicit dynamic_session(graph& g, const session_options& options = {}) : dynamic_session(g.data(), options) {}
   explicit dynamic_session(graph_data& g, const session_options& options = {})
-      : parts_(std::make_unique<parts>(g, options)) {
-    engine().add_state(view());
-  }
+      : graph_(&g),
+        engine_(detail::make_engine(options, g.view())) {}
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
   // order. One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
@@ -75,12 +63,9 @@ class dynamic_session {
   // deadline_error when it is not done in time.
   template <detail::run_argument... Arguments>
   auto run(const Arguments&... arguments) {
-    using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
     return with_step(
-        [this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
-               const limits* within) {
-          return engine().run(s, g, data, within,
-                              [](const auto& done) { return detail::collect_values<values>(done); });
+        [this](detail::prepared_step& s, const detail::step_request& r) {
+          return detail::run_for_values<detail::asked_of<Arguments...>>(*engine_, s, view(), r);
         },
         arguments...);
   }
@@ -89,12 +74,9 @@ class dynamic_session {
   // session's threads, and while it waits for a queue, a mutex or a barrier it needs none.
   template <detail::run_argument... Arguments>
   auto run_async(const Arguments&... arguments) {
-    using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
     return with_step(
-        [this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
-               const limits* within) {
-          return engine().run_async(s, g, data, within,
-                                    [](const auto& done) { return detail::collect_values<values>(done); });
+        [this](detail::prepared_step& s, const detail::step_request& r) {
+          return detail::start_for_values<detail::asked_of<Arguments...>>(*engine_, s, view(), r);
         },
         arguments...);
   }
@@ -103,13 +85,12 @@ class dynamic_session {
   // values s.run_into(std::tie(loss_value, out), loss, logits, feeds...). An array of other extents gets new ones.
   template <class Target, detail::run_argument... Arguments>
   void run_into(Target&& target, const Arguments&... arguments) {
-    using values = decltype(std::tuple_cat(std::declval<typename detail::asked<Arguments>::type>()...));
     const auto targets = detail::targets_of(target);
-    if constexpr (detail::target_check<std::remove_cvref_t<decltype(targets)>, values>::check())
+    if constexpr (detail::target_check<std::remove_cvref_t<decltype(targets)>, detail::asked_of<Arguments...>>::check())
       with_step(
-          [&](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
-              const limits* within) {
-            engine().run(s, g, data, within, [&](const auto& done) { detail::put_values(done, targets); });
+          [&](detail::prepared_step& s, const detail::step_request& r) {
+            detail::run(*engine_, s, view(), r,
+                        [&](const detail::step_values& done) { detail::put_values(done, targets); });
           },
           arguments...);
   }
@@ -118,8 +99,8 @@ class dynamic_session {
   // Nothing runs; the feeds only say how large everything is.
   template <detail::run_argument... Arguments>
   std::string plan_text(const Arguments&... arguments) {
-    return with_step([this](detail::prepared_step& s, const graph_view& g, const detail::borrowed* const* data,
-                            const limits*) { return engine().plan_text(s, g, data); },
+    return with_step([this](detail::prepared_step& s,
+                            const detail::step_request& r) { return detail::plan_text(*engine_, s, view(), r); },
                      arguments...);
   }
 
@@ -127,17 +108,15 @@ class dynamic_session {
   template <class T, auto... E>
   tensor<T, detail::canonical<E>()...> find(std::string_view name) {
     using result = tensor<T, detail::canonical<E>()...>;
-    const int id = node_of_name(name);
+    const int id = detail::node_of_name(view(), name);
     const node& n = data().nodes[id];
     if (n.type != detail::dtype_of<T> || data().shapes[n.shape].hash != result::shape.hash || n.type == dtype::none)
-      throw graph_error(problem::invalid_graph, fmt::format("\"{}\" is {}, not {}", name, described(id),
-                                                            detail::shape_to_text(detail::dtype_of<T>, result::shape)));
+      detail::refuse_node(view(), id, detail::shape_to_text(detail::dtype_of<T>, result::shape));
     return {&data(), id};
   }
   operation find_operation(std::string_view name) {
-    const int id = node_of_name(name);
-    if (data().nodes[id].type != dtype::none)
-      throw graph_error(problem::invalid_graph, fmt::format("\"{}\" is {}, not an operation", name, described(id)));
+    const int id = detail::node_of_name(view(), name);
+    if (data().nodes[id].type != dtype::none) detail::refuse_node(view(), id, "an operation");
     return {&data(), id};
   }
 
@@ -145,54 +124,31 @@ class dynamic_session {
   template <any_variable V>
   auto get(const V& variable) {
     using array = typename detail::shaped<ndarray, element_t<V>, tensor_t<V>>::type;
-    engine().add_state(view());
-    return engine().read(check_handle(variable), detail::copy_variable<array>);
+    return detail::copy_variable<array>(detail::session_access::engine_of(*this), check_handle(variable));
   }
   template <any_variable V, feedable D>
   void set(const V& variable, const D& data) {
     const auto checked = feed(variable, data);
-    engine().add_state(view());
-    engine().write(check_handle(variable),
-                   [&](detail::variable_state& v) { detail::assign_variable(view(), v, checked.data); });
+    detail::write_variable(detail::session_access::engine_of(*this), view(), check_handle(variable), checked.data);
   }
   // All variables begin again, with this seed.
-  void initialize(std::uint64_t seed) {
-    engine().add_state(view());
-    engine().initialize(view(), seed);
-  }
+  void initialize(std::uint64_t seed) { detail::initialize(detail::session_access::engine_of(*this), view(), seed); }
 
   // A queue, mutex or barrier of the graph, for use from C++: s.queue(examples).enqueue(image, label).
   template <any_tensor... Components>
   queue_handle<Components...> queue(const flowgraph::queue<Components...>& q) {
-    return queue_handle<Components...>(resource_of<detail::queue_resource>(q));
+    return queue_handle<Components...>(resource_of(q));
   }
-  mutex_handle mutex(const mutex_in_graph& m) { return mutex_handle(resource_of<detail::mutex_resource>(m)); }
-  barrier_handle barrier(const barrier_in_graph& b) { return barrier_handle(resource_of<detail::barrier_resource>(b)); }
+  mutex_handle mutex(const mutex_in_graph& m) { return mutex_handle(resource_of(m)); }
+  barrier_handle barrier(const barrier_in_graph& b) { return barrier_handle(resource_of(b)); }
 
   // The last steps, as many as options.profile says, oldest first.
-  std::vector<step_profile> profile() const { return parts_->engine.profile(); }
+  std::vector<step_profile> profile() const { return detail::profile_of(*engine_); }
 
  private:
   friend detail::session_access;
 
-  struct parts {
-    parts(graph_data& g, const session_options& o)
-        : graph(g),
-          engine(o),
-          devices(detail::device_views(engine.options().devices)) {
-      detail::require_device_list(detail::device_slice(devices));
-      if (devices.empty()) devices.assign(detail::local_device_list.begin(), detail::local_device_list.end());
-    }
-
-    ~parts() { engine.end_async(); }  // while their plans are there
-
-    graph_data& graph;
-    detail::engine engine;
-    std::vector<std::string_view> devices;
-    detail::step_table<detail::planned_step> steps;
-  };
-
-  // use(prepared_step, graph_view, data of the feeds, limits or null)
+  // use(prepared_step, step_request)
   template <class Use, class... Arguments>
   auto with_step(const Use& use, const Arguments&... arguments) {
     constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
@@ -211,18 +167,18 @@ class dynamic_session {
       }
     };
     (sort(arguments), ...);
-    detail::prepared_step& step = prepared<>({fetches, fetched}, {feeds, fed});
-    return use(step, view(), data, within);
+    // The table of kernels is compiled only where a step is run: where this is.
+    return use(detail::prepare(*engine_, view(), {fetches, fetched}, {feeds, fed},
+                               detail::library_kernels<std::void_t<Use>>()),
+               detail::step_request{data, within});
   }
 
-  detail::engine& engine() { return parts_->engine; }
-  graph_data& data() const { return parts_->graph; }
-  graph_view view() const { return parts_->graph.view(); }
+  graph_data& data() const { return *graph_; }
+  graph_view view() const { return graph_->view(); }
 
-  template <class Resource, class Handle>
-  std::shared_ptr<Resource> resource_of(const Handle& h) {
-    engine().add_state(view());
-    return engine().template resource_of<Resource>(check_handle(h));
+  template <class Handle>
+  std::shared_ptr<detail::resource> resource_of(const Handle& h) {
+    return detail::resource_of(detail::session_access::engine_of(*this), check_handle(h));
   }
   template <class Handle>
   int check_handle(const Handle& h) const {
@@ -230,77 +186,18 @@ class dynamic_session {
       throw graph_error(problem::different_graphs, "run: a handle belongs to another graph than the session's");
     return h.id;
   }
-  int node_of_name(std::string_view name) const {
-    const int id = view().find(name);
-    if (id < 0)
-      throw name_error(problem::unknown_name, fmt::format("\"{}\": {}{}", name, sentence(problem::unknown_name),
-                                                          detail::near_names(view(), name)));
-    return id;
-  }
-  std::string described(int id) const {
-    if (data().nodes[id].type == dtype::none) return "an operation";
-    return detail::type_text(view(), id);
-  }
-
-  int node_of(const detail::text_feed& f) const { return node_of_name(f.name); }
+  int node_of(const detail::text_feed& f) const { return detail::node_of_name(view(), f.name); }
   template <fixed_string Name, class D>
   int node_of(const detail::named_feed<Name, D>&) const {
-    return node_of_name(Name.view());
+    return detail::node_of_name(view(), Name.view());
   }
   template <class Tensor, class D>
   int node_of(const detail::handle_feed<Tensor, D>& f) const {
     return check_handle(f);
   }
 
-  // A template, so that the table of kernels is instantiated only where a step is run.
-  template <class Kernels = void>
-  detail::prepared_step& prepared(detail::slice<int> fetches, detail::slice<int> feeds) {
-    std::uint64_t hash = 0;
-    for (const int f : fetches) hash = detail::mix(hash, static_cast<std::uint64_t>(f));
-    for (const int f : feeds) hash = detail::mix(hash, ~static_cast<std::uint64_t>(f));
-    detail::planned_step& found = parts_->steps.find(
-        hash, [&](const detail::planned_step& s) { return s.is_for(fetches, feeds); },
-        [&] { return make_step<Kernels>(fetches, feeds); });
-    return *found.step;
-  }
-  template <class Kernels>
-  std::unique_ptr<detail::planned_step> make_step(detail::slice<int> fetches, detail::slice<int> feeds) {
-    auto made = std::make_unique<detail::planned_step>();
-    const graph_view g = view();
-    made->fetches.assign(fetches.begin(), fetches.end());
-    made->feeds.assign(feeds.begin(), feeds.end());
-    passes::options how = engine().options().passes;
-    how.wide = how.wide && engine().options().threads != 1;  // one thread gains nothing from more memory
-    made->plan = passes::plan(g, {fetches, feeds}, detail::device_slice(parts_->devices), how);
-    if (made->plan.fault.why != problem::none) refuse(made->plan.fault);
-    engine().add_state(g);
-    made->step = std::make_unique<detail::prepared_step>(made->plan.view(), g, &detail::find_kernel<Kernels>);
-    return made;
-  }
-
-  [[noreturn]] void refuse(const plan_fault& fault) const {
-    const graph_view g = view();
-    std::string message(sentence(fault.why));
-    if (fault.node >= 0) {
-      message = fmt::format("{} ({}): {}", detail::label_of(g, fault.node), detail::line_text(g, fault.node), message);
-      if (g.nodes[fault.node].type != dtype::none) message += ": " + detail::type_text(g, fault.node);
-    }
-    switch (fault.why) {
-      case problem::not_fed:
-      case problem::fed_in_vain:
-      case problem::fed_twice:
-      case problem::operation_fed:
-        throw feed_error(fault.why, message);
-      case problem::nothing_fetched:
-        throw argument_error(fault.why, message);
-      case problem::no_device:
-        throw plan_error(fault.why, fmt::format("{}: \"{}\"", message, g.device(fault.node)));
-      default:
-        throw plan_error(fault.why, message);
-    }
-  }
-
-  std::unique_ptr<parts> parts_;
+  graph_data* graph_;
+  detail::engine_handle engine_;
 };
 
 }  // namespace flowgraph

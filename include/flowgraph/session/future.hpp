@@ -2,51 +2,50 @@
 // reference included: where a thread of the pool drops it, thread sanitizers see a race that is none.
 #pragma once
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
+
+#include "engine_api.hpp"
+#include "static_step.hpp"
 
 namespace flowgraph {
 
 namespace detail {
 
+// A value that comes, or what a step threw.
 template <class T>
-class promised {
+class promised : public step_listener {
  public:
-  struct nothing {};
-  using value = std::conditional_t<std::is_void_v<T>, nothing, T>;
-
-  void set(std::optional<value> v, std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    value_ = std::move(v);
+  void end(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
-    done_ = true;
-    changed_.notify_all();
+    set_signal(*done_);
   }
-  template <class Wait>
-  bool wait(const Wait& wait) {
-    std::unique_lock lock(mutex_);
-    return wait(changed_, lock, [this] { return done_; });
-  }
+  bool wait(limits::clock::time_point until) const { return wait_for_signal(*done_, until); }
   T take() {
-    wait([](auto& changed, auto& lock, const auto& done) {
-      changed.wait(lock, done);
-      return true;
-    });
+    wait(limits::clock::time_point::max());
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if constexpr (!std::is_void_v<T>) return std::move(*value_);
   }
 
+ protected:
+  struct nothing {};
+
+  std::optional<std::conditional_t<std::is_void_v<T>, nothing, T>> value_;
+
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::optional<value> value_;
   std::exception_ptr failure_;
+  signal_handle done_ = signal_handle(make_signal());
+};
+
+template <class Values>
+class promised_values final : public promised<collected<Values>> {
+ public:
+  void collect(const step_values& done) override {
+    if constexpr (std::tuple_size_v<Values> > 0) this->value_.emplace(collect_values<Values>(done));
+  }
 };
 
 }  // namespace detail
@@ -66,14 +65,11 @@ class future {
   // True: ready.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& time) const {
-    return from_->wait([&](auto& changed, auto& lock, const auto& done) { return changed.wait_for(lock, time, done); });
+    const auto now = limits::clock::now();
+    const auto most = limits::clock::time_point::max();
+    return from_->wait(time < most - now ? now + std::chrono::ceil<limits::clock::duration>(time) : most);
   }
-  void wait() const {
-    from_->wait([](auto& changed, auto& lock, const auto& done) {
-      changed.wait(lock, done);
-      return true;
-    });
-  }
+  void wait() const { from_->wait(limits::clock::time_point::max()); }
   // Waits; throws what the step threw. Once.
   T get() { return std::exchange(from_, nullptr)->take(); }
 
@@ -81,4 +77,14 @@ class future {
   std::shared_ptr<detail::promised<T>> from_;
 };
 
+namespace detail {
+
+template <class Values>
+future<collected<Values>> start_for_values(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
+  auto promise = std::make_shared<promised_values<Values>>();
+  start(e, s, g, r, promise);
+  return future<collected<Values>>(std::move(promise));
+}
+
+}  // namespace detail
 }  // namespace flowgraph

@@ -1,13 +1,12 @@
 // What a session is told when it is made.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include <flowgraph/core/other_half.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/passes/pipeline.hpp>
 
@@ -18,6 +17,15 @@ class ThreadPoolInterface;
 namespace flowgraph {
 
 class resources;
+
+namespace detail {
+inline namespace FLOWGRAPH_HALF {
+
+// As many as the machine runs at once.
+FLOWGRAPH_OTHER_HALF int default_threads();
+
+}  // namespace FLOWGRAPH_HALF
+}  // namespace detail
 
 // How the instructions of one step use several threads.
 enum class inter_op_policy {
@@ -36,7 +44,7 @@ enum class update_policy {
 
 struct session_options {
   // A step runs on up to this many threads: the caller's and those of a pool, which is made when it is first needed.
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int threads = detail::default_threads();
   // Decides the first values of variables and every random number.
   std::uint64_t seed = 0;
   // Steps of fewer elementary operations run on the calling thread: waking another one would take longer.

@@ -12,23 +12,21 @@ namespace flowgraph::detail {
 
 // A number.
 template <element T>
-void put_value(T& to, const array_view& v) {
-  to = *v.as<const T>();
+void put_value(T& to, const step_values& done, std::size_t k) {
+  done.copy(k, &to);
 }
 // An array keeps its memory where the extents are the same, and takes new extents where they are not.
 template <class T, auto... E>
-void put_value(ndarray<T, E...>& to, const array_view& v) {
-  if (std::equal(to.dims().begin(), to.dims().end(), v.dims))
-    std::copy_n(v.as<const T>(), to.size(), to.data());
+void put_value(ndarray<T, E...>& to, const step_values& done, std::size_t k) {
+  if (std::equal(to.dims().begin(), to.dims().end(), done.view(k).dims))
+    done.copy(k, to.data());
   else
-    to = copy_value<ndarray<T, E...>>(v);
+    to = take_value<ndarray<T, E...>>(done, k);
 }
 template <class T, auto... E>
-void put_value(const ndview<T, E...>& to, const array_view& v) {
-  if (!std::equal(to.dims().begin(), to.dims().end(), v.dims))
-    throw argument_error(problem::array_data, fmt::format("run_into: the view is {}, the value {}",
-                                                          type_text(v.type, v.rank, to.dims().data()), type_text(v)));
-  std::copy_n(v.as<const T>(), to.size(), to.data());
+void put_value(const ndview<T, E...>& to, const step_values& done, std::size_t k) {
+  if (!std::equal(to.dims().begin(), to.dims().end(), done.view(k).dims)) refuse_target(done.view(k), to.dims().data());
+  done.copy(k, to.data());
 }
 
 template <class Target, class Value>
@@ -63,10 +61,10 @@ struct target_check<std::tuple<Target&...>, std::tuple<Value...>> {
   }
 };
 
-template <class Done, class... Target>
-void put_values(const Done& done, const std::tuple<Target&...>& targets) {
+template <class... Target>
+void put_values(const step_values& done, const std::tuple<Target&...>& targets) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (done.read(I, [&](const array_view& v) { put_value(std::get<I>(targets), v); }), ...);
+    (put_value(std::get<I>(targets), done, I), ...);
   }(std::index_sequence_for<Target...>{});
 }
 

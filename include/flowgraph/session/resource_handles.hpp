@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include <flowgraph/engine/resources/resources.hpp>
 #include <flowgraph/language/synchronize.hpp>
+#include "engine_api.hpp"
 #include "feed.hpp"
 #include "static_step.hpp"
 
@@ -60,7 +62,7 @@ inline constexpr int declared_components = static_cast<int>(Model.view().attrs(N
 template <any_tensor... Components>
 class queue_handle {
  public:
-  explicit queue_handle(std::shared_ptr<detail::queue_resource> q) : queue_(std::move(q)) {}
+  explicit queue_handle(std::shared_ptr<detail::resource> q) : queue_(std::move(q)) {}
 
   // A value for each component: an array, a vector, a number. Waits for room.
   template <feedable... D>
@@ -91,13 +93,13 @@ class queue_handle {
   auto dequeue_up_to(std::int64_t n) const { return take_many(nullptr, n, taking::up_to); }
   auto dequeue_up_to(const limits& l, std::int64_t n) const { return take_many(&l, n, taking::up_to); }
 
-  std::int64_t size() const { return queue_->size(); }
-  bool closed() const { return queue_->closed(); }
+  std::int64_t size() const { return detail::queue_size(*queue_); }
+  bool closed() const { return detail::queue_closed(*queue_); }
   // No more elements come. A second time changes nothing.
-  void close(pending p = pending::finish) const { queue_->close(p); }
+  void close(pending p = pending::finish) const { detail::close_queue(*queue_, p); }
 
  private:
-  using taking = detail::queue_resource::taking;
+  using taking = detail::taking;
   static constexpr std::size_t count = sizeof...(Components);
 
   template <class Component, bool Many>
@@ -126,9 +128,7 @@ class queue_handle {
       const detail::borrowed& first = std::get<0>(data).data;
       const std::int64_t each = std::max<std::int64_t>(size_of_component<Components...>(), 1);
       const std::int64_t rows = !Many ? 1 : first.flat ? first.count / each : first.dims[0];
-      detail::queue_resource::putting turn(*queue_, Many, false);
-      detail::begin_and_wait(turn, l, [&](detail::waiter& w) { return turn.begin(in.data(), rows, w); });
-      turn.finish({});
+      detail::enqueue(*queue_, in.data(), rows, Many, l);
     }
   }
   template <class First, class...>
@@ -143,27 +143,24 @@ class queue_handle {
                       take<detail::component_array<Components>...>(l, 1, taking::one));
   }
   auto take_many(const limits* l, std::int64_t n, taking how) const {
-    if (n < 1) throw argument_error(problem::dequeue_count, sentence(problem::dequeue_count));
     return std::apply([](auto&&... a) { return detail::one_or_tuple(std::move(a)...); },
                       take<detail::component_rows<Components>...>(l, n, how));
   }
   template <class... Array>
   std::tuple<Array...> take(const limits* l, std::int64_t n, taking how) const {
-    detail::queue_resource::getting turn(*queue_, how, false);
-    detail::begin_and_wait(turn, l, [&](detail::waiter& w) { return turn.begin(n, w); });
-    const std::int64_t rows = turn.count();
-    std::tuple<Array...> all{make<Array>(rows)...};
-    const auto out = std::apply(
-        [](auto&... a) {
-          return std::array<array_view, count>{
-              array_view{a.data(), a.dims().data(), a.rank, detail::dtype_of<typename Array::element_type>}...};
-        },
-        all);
-    kernel_args k;
-    k.out = out.data();
-    k.n_out = static_cast<int>(count);
-    turn.finish(k);
-    return all;
+    std::optional<std::tuple<Array...>> all;
+    std::array<array_view, count> out;
+    detail::dequeue(*queue_, how, n, l, [&](std::int64_t rows) {
+      all.emplace(make<Array>(rows)...);
+      out = std::apply(
+          [](auto&... a) {
+            return std::array<array_view, count>{
+                array_view{a.data(), a.dims().data(), a.rank, detail::dtype_of<typename Array::element_type>}...};
+          },
+          *all);
+      return std::span<const array_view>(out);
+    });
+    return std::move(*all);
   }
   template <class Array>
   static Array make(std::int64_t rows) {
@@ -179,49 +176,36 @@ class queue_handle {
       return std::move(a);
   }
 
-  std::shared_ptr<detail::queue_resource> queue_;
+  std::shared_ptr<detail::resource> queue_;
 };
 
 // Held by one step, or by one of these: lock and unlock are for std::unique_lock.
 class mutex_handle {
  public:
-  explicit mutex_handle(std::shared_ptr<detail::mutex_resource> m)
-      : mutex_(std::move(m)),
-        owner_(std::make_unique<char>()) {}
+  explicit mutex_handle(std::shared_ptr<detail::resource> m) : mutex_(std::move(m)), owner_(std::make_unique<char>()) {}
 
-  void lock() { lock_within(nullptr); }
-  void lock(const limits& l) { lock_within(&l); }
-  bool try_lock() { return mutex_->try_acquire(owner_.get()); }
-  // Throws argument_error if it is not locked by this handle.
-  void unlock() {
-    if (!mutex_->release(owner_.get())) mutex_->refuse(problem::mutex_not_held);
-  }
+  // Waits until nobody has it. What this handle has already it does not get again: argument_error.
+  void lock() { detail::lock_mutex(*mutex_, owner_.get(), nullptr); }
+  void lock(const limits& l) { detail::lock_mutex(*mutex_, owner_.get(), &l); }
+  bool try_lock() { return detail::try_lock_mutex(*mutex_, owner_.get()); }
+  // argument_error: it is not held by this handle.
+  void unlock() { detail::unlock_mutex(*mutex_, owner_.get()); }
 
  private:
-  void lock_within(const limits* l) {
-    detail::mutex_resource::acquiring turn(*mutex_, owner_.get());
-    detail::begin_and_wait(turn, l, [&](detail::waiter& w) { return turn.begin({}, w); });
-  }
-
-  std::shared_ptr<detail::mutex_resource> mutex_;
+  std::shared_ptr<detail::resource> mutex_;
   std::unique_ptr<const char> owner_;  // its address tells it from others
 };
 
 class barrier_handle {
  public:
-  explicit barrier_handle(std::shared_ptr<detail::barrier_resource> b) : barrier_(std::move(b)) {}
+  explicit barrier_handle(std::shared_ptr<detail::resource> b) : barrier_(std::move(b)) {}
 
   // Waits until as many as the barrier has parties are there. Who gives up no longer counts.
-  void arrive() const { arrive_within(nullptr); }
-  void arrive(const limits& l) const { arrive_within(&l); }
+  void arrive() const { detail::arrive_at(*barrier_, nullptr); }
+  void arrive(const limits& l) const { detail::arrive_at(*barrier_, &l); }
 
  private:
-  void arrive_within(const limits* l) const {
-    detail::barrier_resource::arriving turn(*barrier_);
-    detail::begin_and_wait(turn, l, [&](detail::waiter& w) { return turn.begin({}, w); });
-  }
-
-  std::shared_ptr<detail::barrier_resource> barrier_;
+  std::shared_ptr<detail::resource> barrier_;
 };
 
 namespace detail {

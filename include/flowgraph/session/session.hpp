@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/engine/engine.hpp>
-#include <flowgraph/engine/step_table.hpp>
+#include "engine_api.hpp"
+#include "future.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
-#include "session_devices.hpp"
+#include "resources.hpp"
+#include "session_access.hpp"
 #include "static_kernels.hpp"
 
 namespace flowgraph {
@@ -100,13 +101,13 @@ constexpr bool check_plan() {
 
 template <class Kernels>
 constexpr bool check_kernels() {
-  if constexpr (Kernels::first_missing >= 0) {
-    constexpr kernel_use use = Kernels::uses.use[Kernels::first_missing];
+  constexpr kernel_use use = Kernels::missing;
+  if constexpr (use.op != 0) {
     constexpr std::string_view name = op_by_id<use.op>::name;
     constexpr dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
     mistake<problem::no_kernel, op_named<to_fixed<name.size()>(name)>, type_of<type>>();
   }
-  return Kernels::first_missing < 0;
+  return use.op == 0;
 }
 
 // All that run<...> says; false after a mistake.
@@ -138,8 +139,7 @@ class session {
  public:
   explicit session(const session_options& options = {}) {
     detail::require_same_devices(options.devices, detail::devices_of<Model>());
-    parts_ = std::make_unique<parts>(options);
-    parts_->engine.add_state(Model.view());
+    engine_.reset(detail::make_engine(options, graph));
   }
 
   // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));
@@ -184,7 +184,7 @@ class session {
       return detail::after_mistake{};
     } else {
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      return parts_->engine.plan_text(step_of<Fetch...>(feeds...), Model.view(), data);
+      return detail::plan_text(*engine_, step_of<Fetch...>(feeds...), graph, {data, nullptr});
     }
   }
 
@@ -194,28 +194,25 @@ class session {
     if constexpr (!is_variable<Name>()) {
       return detail::after_mistake{};
     } else {
-      using array = detail::node_array<Model, node<Name>>;
-      return parts_->engine.read(node<Name>, detail::copy_variable<array>);
+      return detail::copy_variable<detail::node_array<Model, node<Name>>>(*engine_, node<Name>);
     }
   }
   template <fixed_string Name, feedable D>
   void set(const D& data) {
     if constexpr (is_variable<Name>()) {
       if constexpr (detail::check_data<Model, node<Name>, Name, std::remove_cvref_t<D>>())
-        parts_->engine.write(node<Name>, [&](detail::variable_state& v) {
-          detail::assign_variable(Model.view(), v, detail::lent<D>(data).data);
-        });
+        detail::write_variable(*engine_, graph, node<Name>, detail::lent<D>(data).data);
     }
   }
   // All variables begin again, with this seed.
-  void initialize(std::uint64_t seed) { parts_->engine.initialize(Model.view(), seed); }
+  void initialize(std::uint64_t seed) { detail::initialize(*engine_, graph, seed); }
 
   // A queue, mutex or barrier of the model, for use from C++: s.queue<"examples">().enqueue(image, label).
   template <fixed_string Name>
   auto queue() {
     if constexpr (is_resource<Name, ops::queue>()) {
       using handle = typename detail::declared_queue<Model, node<Name>>::handle;
-      return handle(parts_->engine.template resource_of<detail::queue_resource>(node<Name>));
+      return handle(detail::resource_of(*engine_, node<Name>));
     } else {
       return detail::after_mistake{};
     }
@@ -223,25 +220,27 @@ class session {
   template <fixed_string Name>
   auto mutex() {
     if constexpr (is_resource<Name, ops::mutex>())
-      return mutex_handle(parts_->engine.template resource_of<detail::mutex_resource>(node<Name>));
+      return mutex_handle(detail::resource_of(*engine_, node<Name>));
     else
       return detail::after_mistake{};
   }
   template <fixed_string Name>
   auto barrier() {
     if constexpr (is_resource<Name, ops::barrier>())
-      return barrier_handle(parts_->engine.template resource_of<detail::barrier_resource>(node<Name>));
+      return barrier_handle(detail::resource_of(*engine_, node<Name>));
     else
       return detail::after_mistake{};
   }
 
   // The last steps, as many as options.profile says, oldest first.
-  std::vector<step_profile> profile() const { return parts_->engine.profile(); }
+  std::vector<step_profile> profile() const { return detail::profile_of(*engine_); }
 
  private:
   friend detail::session_access;
 
-  static constexpr graph_view view() { return Model.view(); }
+  // The model as the program keeps it.
+  static constexpr graph_view graph = detail::running_model<Model>::value.view();
+  static constexpr const graph_view& view() { return graph; }
 
   template <fixed_string Name>
   static constexpr int node = Model.view().find(Name.view());
@@ -277,14 +276,11 @@ class session {
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      static constexpr graph_view graph = view();
-      const auto give = [&](const auto& collect) {
-        return parts_->engine.run(step_of<Fetch...>(feeds...), graph, data, within, collect);
-      };
       if constexpr (std::is_same_v<Targets, no_targets>)
-        return give([](const auto& done) { return detail::collect_values<values>(done); });
+        return detail::run_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data, within});
       else if constexpr (detail::target_check<Targets, values>::check())
-        return give([&](const auto& done) { detail::put_values(done, targets); });
+        detail::run(*engine_, step_of<Fetch...>(feeds...), graph, {data, within},
+                    [&](const detail::step_values& done) { detail::put_values(done, targets); });
     }
   }
 
@@ -295,43 +291,18 @@ class session {
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
       const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      return parts_->engine.run_async(step_of<Fetch...>(feeds...), Model.view(), data, within,
-                                      [](const auto& done) { return detail::collect_values<values>(done); });
+      return detail::start_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data, within});
     }
   }
 
   template <fixed_string... Fetch, class... Feeds>
   detail::prepared_step& step_of(const Feeds&...) {
-    return prepared<detail::static_plan<Model, detail::node_list<node<Fetch>...>,
-                                        detail::node_list<node<detail::feed_parts<Feeds>::name>...>>>();
+    using plan = detail::static_plan<Model, detail::node_list<node<Fetch>...>,
+                                     detail::node_list<node<detail::feed_parts<Feeds>::name>...>>;
+    return detail::prepare(*engine_, detail::static_step<Model, plan>);
   }
 
-  // A plan is known by the address of its tables.
-  struct step {
-    const void* plan;
-    detail::prepared_step prepared;
-  };
-  template <class Plan>
-  detail::prepared_step& prepared() {
-    const void* const key = &Plan::plan;
-    return parts_->steps
-        .find(
-            reinterpret_cast<std::uintptr_t>(key) / 64, [key](const step& s) { return s.plan == key; },
-            [key] {
-              return std::unique_ptr<step>(
-                  new step{key, {Plan::plan.view(), Model.view(), detail::static_kernels<Plan>::source()}});
-            })
-        .prepared;
-  }
-
-  struct parts {
-    explicit parts(const session_options& o) : engine(o) {}
-    ~parts() { engine.end_async(); }  // while their plans are there
-
-    detail::engine engine;
-    detail::step_table<step> steps;
-  };
-  std::unique_ptr<parts> parts_;
+  detail::engine_handle engine_;
 };
 
 }  // namespace flowgraph

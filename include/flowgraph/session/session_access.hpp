@@ -1,6 +1,6 @@
 // How later layers reach what a session is made of: its graph and its state. Either kind of session is a friend.
 #pragma once
-#include <flowgraph/engine/engine.hpp>
+#include "engine_api.hpp"
 
 namespace flowgraph::detail {
 
@@ -12,8 +12,8 @@ struct session_access {
   // With everything that the graph declares by now.
   template <class Session>
   static engine& engine_of(Session& s) {
-    s.parts_->engine.add_state(s.view());
-    return s.parts_->engine;
+    add_state(*s.engine_, s.view());
+    return *s.engine_;
   }
 };
 

@@ -1,13 +1,14 @@
-// The kernels of one step of a constexpr model: found while it is compiled, and compiled with it. In a program that is
-// linked with flowgraph::compiled (FLOWGRAPH_COMPILED) only users' ops are; those of the library's ops come from its
-// table, and so the compiler is spared all that takes it long.
+// One step of a constexpr model as the engine takes it: its plan, its graph, and the kernels that are compiled with it.
+// Where the library's are compiled once for the program, these are of users' ops alone.
 #pragma once
 #include <cstdint>
 #include <utility>
 
-#include <flowgraph/engine/executable.hpp>
-#include <flowgraph/engine/kernel_table.hpp>
-#include <flowgraph/kernels/cpu/all.hpp>
+#include <flowgraph/kernels/cpu/binding.hpp>
+#include <flowgraph/kernels/kernel_types.hpp>
+#include "engine_api.hpp"
+#include "library_kernels.hpp"
+#include "running_ops.hpp"
 #include "static_regions.hpp"
 
 namespace flowgraph::detail {
@@ -27,8 +28,8 @@ constexpr vec<kernel_use> collect_uses(const plan_view& p, const int* compiled) 
   for (int i = 0; i < p.instructions.count; ++i) {
     const instruction& x = p.instructions[i];
     const operand* o = p.operands.data + x.operands;
-    if (static_cast<unsigned>(x.op->traits) & static_cast<unsigned>(trait::waits)) continue;  // without a kernel
-    if (carries(x)) continue;                                                                 // executable.hpp has it
+    if (x.op->is(trait::waits) || x.op->is(trait::own_kernel)) continue;  // a resource runs it, or it runs itself
+    if (carries(x)) continue;                                             // engine/executable.hpp has it
     if (x.program == 0 ? compiled[i] == 0 : p.programs[x.program].role != program_role::all) {
       std::uint64_t types = x.n_outputs == 0 ? 0 : static_cast<std::uint64_t>(o[x.n_operands].type);
       for (int k = 0; k < x.n_operands && k < kernel_use::max_types; ++k)
@@ -46,50 +47,70 @@ constexpr vec<kernel_use> collect_uses(const plan_view& p, const int* compiled) 
   return uses;
 }
 
-template <kernel_use Use>
-inline constexpr bool is_builtin = contains<op_by_id<Use.op>>(all_kernels{});
+// Those that this file has to have a kernel for, and the first of the others that the library has none for.
+struct sorted_uses {
+  vec<kernel_use> own;
+  kernel_use missing{};
 
-// The kernels and regions of a plan, for executable.hpp to ask for.
-template <class Plan>
-struct static_kernels {
-  static constexpr int count = collect_uses(Plan::plan.view(), static_regions<Plan>::all.of).size();
+  constexpr sorted_uses(const plan_view& p, const int* compiled) {
+    for (const kernel_use& u : collect_uses(p, compiled)) {
+      const bool in_library = library_kernel_types<>.of(u.op).op != 0;
+      if (in_library && !library_kernel_types<>.computes(u) && missing.op == 0) missing = u;
+      if (!in_library || (!compiled_once && library_kernel_types<>.computes(u))) own.push(u);
+    }
+  }
+};
+
+// The kernels and regions of a plan. Regions: how this file has them, which is part of the type because another file
+// may have them in another way.
+template <class Plan, region_mode Regions = regions_of_this_file>
+class static_kernels {
+  using regions = static_regions<Plan, Regions>;
+  static constexpr sorted_uses sorted() { return {Plan::plan.view(), regions::all.of}; }
+  static constexpr int count = sorted().own.size();
+  using indices = std::make_index_sequence<static_cast<std::size_t>(count)>;
   struct table {
-    kernel_use use[count + 1]{};
+    kernel_use own[count + 1]{};
+    kernel_use missing{};
   };
   static constexpr table uses = [] {
     table t;
-    const vec<kernel_use> all = collect_uses(Plan::plan.view(), static_regions<Plan>::all.of);
-    for (int i = 0; i < count; ++i) t.use[i] = all[i];
+    const sorted_uses all = sorted();
+    for (int i = 0; i < count; ++i) t.own[i] = all.own[i];
+    t.missing = all.missing;
     return t;
   }();
 
-  // The index of a use that has no kernel; -1: all have one.
   template <std::size_t... I>
-  static constexpr int missing(std::index_sequence<I...>) {
-    int found = -1;
-    (..., (found < 0 && !has_kernel<uses.use[I]>() ? void(found = static_cast<int>(I)) : void()));
+  static constexpr kernel_use find_missing(std::index_sequence<I...>) {
+    kernel_use found = uses.missing;
+    (..., (found.op == 0 && !has_kernel<uses.own[I]>() ? void(found = uses.own[I]) : void()));
     return found;
-  }
-  static constexpr int first_missing = missing(std::make_index_sequence<static_cast<std::size_t>(count)>{});
-
-  static constexpr kernel_source source() { return {&find, &region}; }
-
- private:
-  static region_function region(int instruction) { return static_regions<Plan>::of(instruction); }
-  static bound_kernel find(const kernel_use& wanted) {
-    if constexpr (kernels_are_compiled)
-      if (const bound_kernel k = find_builtin(wanted)) return k;
-    return find_own(wanted, std::make_index_sequence<static_cast<std::size_t>(count)>{});
   }
   template <std::size_t... I>
   static bound_kernel find_own(const kernel_use& wanted, std::index_sequence<I...>) {
     bound_kernel k;
-    (..., [&] {
-      if constexpr (!kernels_are_compiled || !is_builtin<uses.use[I]>)
-        if (uses.use[I] == wanted) k = bind_use<uses.use[I]>();
-    }());
+    (..., (uses.own[I] == wanted ? void(k = bind_use<uses.own[I]>()) : void()));
     return k;
   }
+  static bound_kernel find(const kernel_use& wanted) { return find_own(wanted, indices{}); }
+
+ public:
+  // A use that has no kernel; its op is 0: all have one.
+  static constexpr kernel_use missing = find_missing(indices{});
+
+  static constexpr kernel_source source() {
+    kernel_source s;
+    if constexpr (count > 0) s.own = &find;
+    if constexpr (compiled_once) s.library = library_kernels();
+    if constexpr (regions::all.count > 0) s.region = &regions::of;
+    return s;
+  }
 };
+
+// Known to the engine by its address.
+template <const auto& Model, class Plan, region_mode Regions = regions_of_this_file>
+inline constexpr planned_step static_step{running_plan<Plan>::value.view(), running_model<Model>::value.view(),
+                                          static_kernels<Plan, Regions>::source()};
 
 }  // namespace flowgraph::detail

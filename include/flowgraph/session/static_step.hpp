@@ -1,14 +1,16 @@
 // One step of a constexpr model, as the compiler makes it: the plan of a signature, the types of what it returns.
 #pragma once
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include <flowgraph/engine/executable.hpp>
-#include <flowgraph/engine/state/variables.hpp>
+#include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/language/define.hpp>
 #include <flowgraph/language/static_plan.hpp>
+#include "engine_api.hpp"
 #include "feed.hpp"
 
 namespace flowgraph::detail {
@@ -64,53 +66,57 @@ typename Array::dims_type dims_of(const array_view& v) {
   return dims;
 }
 
-// A value of its own from the memory of a step. helpers: who may take part in it; null: nobody.
+template <class Array>
+Array copy_variable(engine& e, int node) {
+  Array value;
+  read_variable(e, node, [&](const array_view& v) {
+    value = Array(dims_of<Array>(v), [&](typename Array::element_type* to) {
+      std::copy_n(v.as<const typename Array::element_type>(), v.size(), to);
+    });
+  });
+  return value;
+}
+
+// The k-th value of a step: its memory leaves the step with it where that is possible, and is copied where it is not.
 template <class Value>
-Value copy_value(const array_view& v, workers* helpers = nullptr) {
+Value take_value(const step_values& done, std::size_t k) {
   if constexpr (element<Value>) {
-    return *v.as<const Value>();
+    Value x{};
+    done.copy(k, &x);
+    return x;
   } else {
     using T = typename Value::element_type;
-    return Value(dims_of<Value>(v), [&](T* to) {
-      const kernel_context context{.helpers = helpers};
-      kernel_args k;
-      k.context = &context;
-      parallel_for(k, v.size(), part_work, [&](std::int64_t first, std::int64_t last) {
-        std::copy(v.as<const T>() + first, v.as<const T>() + last, to + first);
-      });
-    });
+    const auto dims = dims_of<Value>(done.view(k));
+    if (void* const memory = done.give(k)) return Value(dims, aligned_buffer<T>(static_cast<T*>(memory)));
+    return Value(dims, [&](T* to) { done.copy(k, to); });
   }
 }
 
-template <class Array>
-Array copy_variable(const variable_state& v) {
-  return copy_value<Array>({v.data.get(), v.dims.data(), static_cast<int>(v.dims.size()), v.type});
-}
-
-// The same without a copy: the memory leaves the step with its value.
-template <class Array>
-Array take_value(const array_view& v, aligned_buffer<std::byte> memory) {
-  using T = typename Array::element_type;
-  return Array(dims_of<Array>(v), aligned_buffer<T>(reinterpret_cast<T*>(memory.release())));
-}
-
 // What a step gives: one value alone, several as a tuple, none as void. Values: the types of the fetches that have a
-// value, in order; done.read(k, f) calls f with the view of the k-th.
-template <class Values, class Done>
-auto collect_values(const Done& done) {
+// value, in order.
+template <class Values>
+auto collect_values(const step_values& done) {
   constexpr std::size_t count = std::tuple_size_v<Values>;
-  const auto value = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    using type = std::tuple_element_t<I, Values>;
-    if constexpr (!element<type>)
-      if (auto memory = done.give(I)) return take_value<type>(done.view(I), std::move(memory));
-    return done.read(I, [&](const array_view& v) { return copy_value<type>(v, done.helpers()); });
-  };
   if constexpr (count == 1)
-    return value(std::integral_constant<std::size_t, 0>{});
+    return take_value<std::tuple_element_t<0, Values>>(done, 0);
   else if constexpr (count > 1)
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Values{value(std::integral_constant<std::size_t, I>{})...};
+      return Values{take_value<std::tuple_element_t<I, Values>>(done, I)...};
     }(std::make_index_sequence<count>{});
+}
+template <class Values>
+using collected = decltype(collect_values<Values>(std::declval<const step_values&>()));
+
+// Runs a step for its values.
+template <class Values>
+collected<Values> run_for_values(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
+  if constexpr (std::tuple_size_v<Values> == 0) {
+    run(e, s, g, r, [](const step_values&) {});
+  } else {
+    std::optional<collected<Values>> values;
+    run(e, s, g, r, [&](const step_values& done) { values.emplace(collect_values<Values>(done)); });
+    return std::move(*values);
+  }
 }
 
 // What a call gives after a mistake that the compiler has reported: anything, so that one mistake is one error.

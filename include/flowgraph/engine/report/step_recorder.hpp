@@ -13,6 +13,7 @@
 
 #include <flowgraph/engine/workspace.hpp>
 #include <flowgraph/session/profile.hpp>
+#include "timing.hpp"
 
 namespace flowgraph::detail {
 

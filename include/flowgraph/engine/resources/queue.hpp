@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include <flowgraph/session/engine_api.hpp>
 #include "queue_elements.hpp"
 #include "resource.hpp"
 
@@ -25,7 +26,6 @@ class queue_resource final : public resource {
     std::vector<std::int64_t> dims;
     std::size_t offset, bytes;
   };
-  enum class taking { one, many, up_to };
 
   // words: of its node. seed: of the session.
   queue_resource(std::string name, const std::int64_t* words, std::uint64_t seed)

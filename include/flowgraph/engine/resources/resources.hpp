@@ -1,7 +1,4 @@
-// The queues, mutexes and barriers of a session, by name. Sessions that are given the same fg::resources share them:
-//   auto shared = std::make_shared<fg::resources>();
-//   fg::session<producer> a({.resources = shared});
-//   fg::session<consumer> b({.resources = shared});
+// The queues, mutexes and barriers of a session, by name. Sessions that are given the same fg::resources share them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,21 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include <flowgraph/session/resources.hpp>
 #include "queue.hpp"
 #include "synchronize.hpp"
 
-namespace flowgraph {
+namespace flowgraph::detail {
 
-// May be used by any number of threads at once.
-class resources {
+// What fg::resources has.
+class resource_table {
  public:
-  resources() = default;
-  resources(const resources&) = delete;
-  resources& operator=(const resources&) = delete;
-
   // The one of this name. op, words: how it was declared; another declaration of the same name is a graph_error.
-  std::shared_ptr<detail::resource> find(std::string_view name, std::uint64_t op, detail::slice<std::int64_t> words,
-                                         std::uint64_t seed) {
+  std::shared_ptr<resource> find(std::string_view name, std::uint64_t op, slice<std::int64_t> words,
+                                 std::uint64_t seed) {
     const std::lock_guard lock(mutex_);
     entry& e = all_.try_emplace(std::string(name)).first->second;
     if (e.what == nullptr) {
@@ -44,21 +38,19 @@ class resources {
   struct entry {
     std::uint64_t op = 0;
     std::vector<std::int64_t> words;
-    std::shared_ptr<detail::resource> what;
+    std::shared_ptr<resource> what;
   };
 
-  static std::shared_ptr<detail::resource> make(std::string name, std::uint64_t op, const std::int64_t* words,
-                                                std::uint64_t seed) {
-    if (op == ops::queue::id) return std::make_shared<detail::queue_resource>(std::move(name), words, seed);
-    if (op == ops::mutex::id) return std::make_shared<detail::mutex_resource>(std::move(name));
-    return std::make_shared<detail::barrier_resource>(words[0]);
+  static std::shared_ptr<resource> make(std::string name, std::uint64_t op, const std::int64_t* words,
+                                        std::uint64_t seed) {
+    if (op == ops::queue::id) return std::make_shared<queue_resource>(std::move(name), words, seed);
+    if (op == ops::mutex::id) return std::make_shared<mutex_resource>(std::move(name));
+    return std::make_shared<barrier_resource>(words[0]);
   }
 
   std::mutex mutex_;
   std::map<std::string, entry> all_;
 };
-
-namespace detail {
 
 // Those that the graph of a session declares, by their node.
 class resource_store {
@@ -71,7 +63,7 @@ class resource_store {
     for (; seen_ < g.size(); ++seen_) {
       const std::uint64_t op = g.nodes[seen_].op->id;
       if (op == ops::queue::id || op == ops::mutex::id || op == ops::barrier::id)
-        by_node_[seen_] = all_->find(g.name_of(seen_), op, g.attrs(seen_), seed);
+        by_node_[seen_] = all_->table().find(g.name_of(seen_), op, g.attrs(seen_), seed);
     }
   }
   std::shared_ptr<resource> of_node(int node) {
@@ -92,5 +84,4 @@ class resource_store {
   std::unordered_map<int, std::shared_ptr<resource>> by_node_;
 };
 
-}  // namespace detail
-}  // namespace flowgraph
+}  // namespace flowgraph::detail

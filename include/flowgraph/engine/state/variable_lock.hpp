@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include <flowgraph/session/limits.hpp>
+#include <flowgraph/engine/step/step_limits.hpp>
 
 namespace flowgraph::detail {
 

@@ -28,6 +28,7 @@ struct variable_state {
   std::uint64_t version = 0;  // counts who held it to change it
 
   std::size_t bytes() const { return static_cast<std::size_t>(size) * static_cast<std::size_t>(size_of(type)); }
+  array_view view() const { return {data.get(), dims.data(), static_cast<int>(dims.size()), type}; }
 };
 
 // A variable that somebody works with.

@@ -1,56 +1,17 @@
-// Steps of run_async: they run on the threads of a pool, and have none while they wait for each other.
+// A step of run_async: it runs on the threads of a crew, and has none while it waits for other steps.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <flowgraph/engine/threads/alarm_clock.hpp>
-#include <flowgraph/engine/threads/task_line.hpp>
-#include <flowgraph/session/future.hpp>
-#include "executor.hpp"
+#include <flowgraph/engine/engine.hpp>
 
 namespace flowgraph::detail {
-
-// What the asynchronous steps of a session share.
-class async_crew {
- public:
-  async_crew(std::function<void(std::function<void()>)> schedule, int threads) : line(std::move(schedule), threads) {}
-  // Steps that wait end with a cancelled_error, others go on until they would wait.
-  ~async_crew() {
-    ending_.request_stop();
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return steps_ == 0; });
-  }
-
-  void enter() {
-    const std::lock_guard lock(mutex_);
-    ++steps_;
-  }
-  void leave() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (--steps_ == 0) changed_.notify_all();
-  }
-  std::stop_token ending() const { return ending_.get_token(); }
-
- private:
-  std::stop_source ending_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int steps_ = 0;
-
- public:
-  alarm_clock clock;
-  task_line line;  // last: its runners use the others
-};
 
 // Copies of what a step is fed, since the caller's may be gone before it runs.
 class kept_feeds {
@@ -75,8 +36,20 @@ class kept_feeds {
 };
 
 // One step: a task when it can run, a waiter when it can't. It deletes itself when it is over.
-class async_step : public waiter, public task_line::task, public alarm_clock::alarm {
+class async_step final : public waiter, public task_line::task, public alarm_clock::alarm {
  public:
+  // Throws feed_error.
+  async_step(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+             std::shared_ptr<step_listener> listener)
+      : crew_(e.crew()),
+        graph_(g),
+        feeds_(r.feeds, s.program.plan().feeds.size()),
+        limits_(r.within != nullptr ? *r.within : limits{}),
+        limited_(r.within != nullptr),
+        listener_(std::move(listener)) {
+    step_.emplace(e, s, graph_, feeds_.data(), limited_ ? &limits_ : nullptr);
+  }
+
   void run() noexcept final {
     for (;;) {
       unwatch();
@@ -96,16 +69,22 @@ class async_step : public waiter, public task_line::task, public alarm_clock::al
     interrupt(std::make_exception_ptr(deadline_error(problem::deadline_passed, sentence(problem::deadline_passed))));
   }
 
- protected:
-  async_step(async_crew& crew, const limits* l) : crew_(crew), limits_(l != nullptr ? *l : limits{}), limited_(l) {}
-  virtual ~async_step() = default;
-
-  // True: the step is over.
-  virtual bool proceed() noexcept = 0;
-  virtual step_run& step() = 0;
-  const limits* within() const { return limited_ ? &limits_ : nullptr; }
-
  private:
+  // True: the step is over. Its locks and its memory are given back before anybody hears of the end, and so is every
+  // reference to an exception.
+  bool proceed() noexcept {
+    std::exception_ptr failure;
+    try {
+      if (!step_->go_on(this)) return false;
+      listener_->collect(step_->values());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    step_.reset();
+    listener_->end(std::move(failure));
+    return true;
+  }
+
   enum class turn { running, parked, woken };
 
   struct stopped {
@@ -127,61 +106,20 @@ class async_step : public waiter, public task_line::task, public alarm_clock::al
     if (std::exchange(timed_, false)) crew_.clock.forget(*this);
   }
   void interrupt(std::exception_ptr why) noexcept {
-    if (!step().awaited().cancel()) return;
-    step().interrupt(std::move(why));
+    if (!step_->executor().awaited().cancel()) return;
+    step_->executor().interrupt(std::move(why));
     wake();
   }
 
   async_crew& crew_;
-  const limits limits_;
-  bool limited_, timed_ = false;
-  std::atomic<turn> turn_{turn::running};
-  std::optional<std::stop_callback<stopped>> ending_, stop_;
-};
-
-// Flight: what runs the step and has its values; collect(values) gives the Value that the future gets.
-template <class Flight, class Value, class Collect>
-class async_flight final : public async_step {
- public:
-  // Throws feed_error. make(optional<Flight>&, graph_view, feeds, limits) makes it.
-  template <class Make>
-  async_flight(async_crew& crew, const graph_view& g, const borrowed* const* feeds, int n_feeds, const limits* l,
-               const Collect& collect, const Make& make)
-      : async_step(crew, l),
-        graph_(g),
-        feeds_(feeds, n_feeds),
-        collect_(collect) {
-    make(flight_, graph_, feeds_.data(), within());
-  }
-  flowgraph::future<Value> future() const { return flowgraph::future<Value>(promise_); }
-
- private:
-  // Its locks and its memory are given back before anybody hears of the end, and so is every reference to an exception.
-  bool proceed() noexcept override {
-    std::optional<typename promised<Value>::value> value;
-    std::exception_ptr failure;
-    try {
-      if (!flight_->go_on(this)) return false;
-      if constexpr (std::is_void_v<Value>) {
-        collect_(flight_->values());
-        value.emplace();
-      } else {
-        value.emplace(collect_(flight_->values()));
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    flight_.reset();
-    promise_->set(std::move(value), std::move(failure));
-    return true;
-  }
-  step_run& step() override { return flight_->step(); }
-
   graph_view graph_;
   kept_feeds feeds_;
-  Collect collect_;
-  std::optional<Flight> flight_;
-  std::shared_ptr<promised<Value>> promise_ = std::make_shared<promised<Value>>();
+  const limits limits_;
+  bool limited_, timed_ = false;
+  std::shared_ptr<step_listener> listener_;
+  std::optional<engine::running_step> step_;
+  std::atomic<turn> turn_{turn::running};
+  std::optional<std::stop_callback<stopped>> ending_, stop_;
 };
 
 }  // namespace flowgraph::detail

@@ -12,6 +12,7 @@
 
 #include <flowgraph/engine/report/numerics_check.hpp>
 #include <flowgraph/engine/report/step_recorder.hpp>
+#include <flowgraph/engine/report/timing.hpp>
 #include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/engine/workspace.hpp>
 
@@ -26,10 +27,10 @@ struct step_company {
   bool check_numerics = false;
 };
 
-// One step on its way.
-class step_run {
+// One step on its way through its plan.
+class executor {
  public:
-  step_run(const executable& e, const graph_view& g, workspace& w, const step_company& c)
+  executor(const executable& e, const graph_view& g, workspace& w, const step_company& c)
       : plan_(e.plan()),
         flows_(e.flows()),
         graph_(g),
@@ -331,7 +332,7 @@ class step_run {
   std::exception_ptr interrupted_;
   pool_workers* crew_ = nullptr;
   int last_ = 0;  // how far instructions may run by readiness
-  pool_workers::gang gang_{[](void* step) { static_cast<step_run*>(step)->run_ready(); }, this};
+  pool_workers::gang gang_{[](void* step) { static_cast<executor*>(step)->run_ready(); }, this};
   std::atomic<int> first_{0}, end_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> failed_{false};

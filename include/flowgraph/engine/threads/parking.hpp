@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include <flowgraph/session/limits.hpp>
+#include <flowgraph/engine/step/step_limits.hpp>
 
 namespace flowgraph::detail {
 

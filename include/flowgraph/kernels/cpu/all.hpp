@@ -9,7 +9,6 @@
 #include "embedding.hpp"
 #include "flow.hpp"
 #include "gather.hpp"
-#include "host_call.hpp"
 #include "linalg.hpp"
 #include "matmul.hpp"
 #include "pool.hpp"

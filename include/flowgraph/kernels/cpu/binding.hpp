@@ -4,47 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
+#include <flowgraph/kernels/copy.hpp>
+#include <flowgraph/kernels/kernel_record.hpp>
+#include <flowgraph/kernels/kernel_types.hpp>
 #include "elementwise.hpp"
 #include "in_float.hpp"
 
 namespace flowgraph {
 
-// How a plan uses an op: the types of its first operands and of its first result.
-struct kernel_use {
-  static constexpr int max_types = 4;
-
-  std::uint64_t op = 0;
-  dtype in[max_types]{};
-  dtype out = dtype::none;
-
-  constexpr bool operator==(const kernel_use&) const = default;
-};
-
-// One of the two, or none: there is no kernel. The kind is kept beside the pointers because comparing a pointer to a
-// function with null is no constant under g++'s sanitizers.
-struct bound_kernel {
-  enum class kind { none, kernel, tile };
-
-  kind is = kind::none;
-  kernel_function kernel = nullptr;
-  tile_function tile = nullptr;  // of an element-wise op
-
-  constexpr bound_kernel() = default;
-  constexpr bound_kernel(kernel_function f) : is(kind::kernel), kernel(f) {}
-  constexpr bound_kernel(tile_function f) : is(kind::tile), tile(f) {}
-  constexpr explicit operator bool() const { return is != kind::none; }
-};
-
 namespace detail {
-
-// The same bytes at another place: an op that is a view runs only where its operand's memory is about to change.
-inline void copy_kernel(const kernel_args& k) {
-  const auto bytes = static_cast<std::size_t>(k.out[0].size()) * static_cast<std::size_t>(size_of(k.out[0].type));
-  if (bytes > 0) std::memcpy(k.out[0].data, k.in[0].data, bytes);
-}
 
 template <class Op>
 concept has_function = requires { typename Op::function; };
@@ -70,11 +40,7 @@ constexpr int type_operand() {
 }
 template <class Op>
 constexpr dtype deciding_type(const kernel_use& use) {
-  constexpr int k = type_operand<Op>();
-  if constexpr (k < 0)
-    return use.out;
-  else
-    return use.in[k] == dtype::none ? use.out : use.in[k];
+  return deciding_type(use, type_operand<Op>());
 }
 
 template <class T, class... List>
@@ -102,6 +68,21 @@ constexpr bound_kernel bind_type() {
     return &cpu_kernel<Op>::template run<T>;
   else
     return &run_in_float<Op, T>;
+}
+
+// What kernel_types.hpp says of the library's ops.
+template <class Op>
+constexpr kernel_types kernel_types_of() {
+  kernel_types t{.op = Op::id};
+  if constexpr (std::is_same_v<Op, ops::cast> || has_plain_kernel<Op>) {
+    t.types = (std::uint32_t{1} << dtype_count) - 1;
+  } else {
+    t.deciding = type_operand<Op>();
+    [&t]<class... T>(type_list<T...>) {
+      (..., (t.types |= computes_type<Op, T>() ? types_of(dtype_of<T>) : 0));
+    }(all_types{});
+  }
+  return t;
 }
 
 // Whether bind_use finds a kernel. Instantiates none.
@@ -132,20 +113,6 @@ constexpr bound_kernel bind_use() {
     return {};
 }
 
-inline constexpr int dtype_count = static_cast<int>(dtype::float64) + 1;
-
-// All kernels of an op.
-struct kernel_record {
-  dtype (*deciding)(const kernel_use&) = nullptr;
-  std::array<bound_kernel, dtype_count> by_type{};                // of the deciding type
-  const std::array<tile_function, dtype_count>* casts = nullptr;  // [to][from], of cast alone
-
-  bound_kernel find(const kernel_use& use) const {
-    if (casts != nullptr) return casts[static_cast<std::size_t>(use.out)][static_cast<std::size_t>(use.in[0])];
-    return by_type[static_cast<std::size_t>(deciding(use))];
-  }
-};
-
 template <class To, class... From>
 constexpr std::array<tile_function, dtype_count> casts_to(type_list<From...>) {
   std::array<tile_function, dtype_count> row{};
@@ -164,7 +131,7 @@ inline constexpr auto all_casts = cast_table(Types{});
 template <class Op>
 constexpr kernel_record make_record() {
   kernel_record r;
-  r.deciding = &deciding_type<Op>;
+  r.deciding = [](const kernel_use& use) { return deciding_type<Op>(use); };
   if constexpr (std::is_same_v<Op, ops::cast>) {
     r.casts = all_casts<all_types>.data();
   } else if constexpr (has_plain_kernel<Op>) {

@@ -170,22 +170,6 @@ class compiled_region {
   packet<T> held_[Operands::count];  // of operands that are one number, for the whole value or for a row
 };
 
-using region_function = void (*)(const array_view* operands, const array_view& value, void* to, std::int64_t first,
-                                 std::int64_t last);
-
-// A compiled region where one of any kind is asked for.
-class region_code final : public region_kernel {
- public:
-  explicit region_code(region_function f) : compute_(f) {}
-  void compute(const array_view* operands, const array_view& value, void* to, std::int64_t first,
-               std::int64_t last) const override {
-    compute_(operands, value, to, first, last);
-  }
-
- private:
-  region_function compute_;
-};
-
 }  // namespace flowgraph::detail
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -8,14 +8,12 @@
 #include <utility>
 
 #include <flowgraph/kernels/kernel.hpp>
+#include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/ops/binary.hpp>
 #include "lanes.hpp"
 #include "round_to_odd.hpp"
 
 namespace flowgraph {
-
-// out[i] = f(in[0][i], in[1][i], ...) for i below n. out may be one of the inputs if their elements have one size.
-using tile_function = void (*)(void* out, const void* const* in, int n);
 
 namespace detail {
 

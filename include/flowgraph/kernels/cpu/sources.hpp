@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/sources.hpp>
@@ -64,7 +65,7 @@ struct cpu_kernel<ops::constant> {
 // What it waits for is done when it runs.
 template <>
 struct cpu_kernel<ops::group> {
-  static void run(const kernel_args&) {}
+  static void run(const kernel_args& k) { detail::nothing_kernel(k); }
 };
 
 using sources_kernels = type_list<ops::constant, ops::group>;

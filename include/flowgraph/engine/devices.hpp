@@ -33,15 +33,4 @@ inline void require_device_list(slice<std::string_view> devices) {
     throw argument_error(wrong.why, fmt::format("session: {}: \"{}\"", sentence(wrong.why), devices[wrong.device]));
 }
 
-// Throws argument_error unless nothing was given, or just what the type says.
-inline void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
-  if (given.empty()) return;
-  const std::vector<std::string_view> views = device_views(given);
-  require_device_list(device_slice(views));
-  if (!same_devices(device_slice(views), type))
-    throw argument_error(problem::devices_differ,
-                         fmt::format("session: {}: {} instead of {}", sentence(problem::devices_differ),
-                                     device_list_text(device_slice(views)), device_list_text(type)));
-}
-
 }  // namespace flowgraph::detail

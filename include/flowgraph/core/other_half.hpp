@@ -1,0 +1,37 @@
+// Where the half of the library that no model changes is compiled: engine, kernels, files. A user's file sees its
+// functions declared, in an inline namespace that is named after one of three ways:
+//   neither macro               header_only: they are inline, and defined in the same file.
+//   FLOWGRAPH_COMPILED          in_flowgraph_compiled: flowgraph::compiled has them, or a file of the program with
+//   FLOWGRAPH_IMPLEMENTATION    this, which defines them for all its files.
+// FLOWGRAPH_OTHER_HALF stands before each of them; where FLOWGRAPH_OTHER_HALF_HERE is 1, the header that declares them
+// includes the one that defines them.
+#pragma once
+
+#if defined(FLOWGRAPH_IMPLEMENTATION) || defined(FLOWGRAPH_COMPILED)
+#define FLOWGRAPH_HALF in_flowgraph_compiled
+#define FLOWGRAPH_OTHER_HALF
+#ifdef FLOWGRAPH_IMPLEMENTATION
+#define FLOWGRAPH_OTHER_HALF_HERE 1
+#else
+#define FLOWGRAPH_OTHER_HALF_HERE 0
+#endif
+#else
+#define FLOWGRAPH_HALF header_only
+#define FLOWGRAPH_OTHER_HALF inline
+#define FLOWGRAPH_OTHER_HALF_HERE 1
+#endif
+
+namespace flowgraph::detail {
+
+// Is it compiled once for the program, rather than in each file?
+#if defined(FLOWGRAPH_IMPLEMENTATION) || defined(FLOWGRAPH_COMPILED)
+inline namespace in_flowgraph_compiled {
+inline constexpr bool compiled_once = true;
+}
+#else
+inline namespace header_only {
+inline constexpr bool compiled_once = false;
+}
+#endif
+
+}  // namespace flowgraph::detail

@@ -1,0 +1,103 @@
+// Tables of what took longest in the steps of a profile.
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <flowgraph/session/profile.hpp>
+
+namespace flowgraph {
+
+namespace detail {
+
+// What instructions of one key did, together.
+struct profile_row {
+  const instruction_profile* of = nullptr;  // one of them
+  std::int64_t nanoseconds = 0, bytes = 0, flops = 0, calls = 0;
+  std::size_t place = 0;  // of its key among all
+
+  double a_nanosecond(std::int64_t amount) const {
+    return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(nanoseconds, 1));
+  }
+  double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / static_cast<double>(calls); }
+};
+
+struct profile_rows {
+  std::vector<profile_row> rows;  // the longest first
+  std::int64_t total = 0, in_kernels = 0;
+
+  // key(instruction): those with equal ones are added up.
+  template <class Key>
+  profile_rows(const std::vector<step_profile>& steps, const Key& key) {
+    std::map<decltype(key(std::declval<const instruction_profile&>())), profile_row> by_key;
+    for (const step_profile& s : steps) {
+      total += s.nanoseconds;
+      for (const instruction_profile& i : s.instructions) {
+        profile_row& r = by_key[key(i)];
+        r.of = &i;
+        r.nanoseconds += i.nanoseconds;
+        r.bytes += i.bytes * i.calls;
+        r.flops += i.flops * i.calls;
+        r.calls += i.calls;
+        in_kernels += i.nanoseconds;
+      }
+    }
+    for (auto& [_, r] : by_key) {
+      r.place = rows.size();
+      rows.push_back(r);
+    }
+    // std::stable_sort of libstdc++ 12 makes newer clangs warn of what it calls.
+    std::sort(rows.begin(), rows.end(), [](const profile_row& a, const profile_row& b) {
+      return a.nanoseconds != b.nanoseconds ? a.nanoseconds > b.nanoseconds : a.place < b.place;
+    });
+  }
+  double percent(const profile_row& r) const {
+    return in_kernels == 0 ? 0.0 : 100 * static_cast<double>(r.nanoseconds) / static_cast<double>(in_kernels);
+  }
+  std::string head(std::size_t steps, std::string_view what) const {
+    return fmt::format("{} steps, {:.1f} us, {:.1f} us in {} {}\n", steps, static_cast<double>(total) * 1e-3,
+                       static_cast<double>(in_kernels) * 1e-3, rows.size(), what);
+  }
+  // line(row) for the first ones.
+  template <class Line>
+  std::string body(std::size_t top, const Line& line) const {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size() && i < top; ++i) text += line(rows[i]);
+    if (rows.size() > top) text += fmt::format("and {} more\n", rows.size() - top);
+    return text;
+  }
+};
+
+}  // namespace detail
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_OTHER_HALF std::string to_text(const std::vector<step_profile>& steps, std::size_t top) {
+  const detail::profile_rows all(
+      steps, [](const instruction_profile& i) { return std::pair<std::string_view, std::string_view>(i.node, i.op); });
+  return all.head(steps.size(), "nodes") +
+         fmt::format("{:>6}  {:>10}  {:>6}  {:>8}  {}\n", "share", "us a call", "calls", "GB/s", "node") +
+         all.body(top, [&](const detail::profile_row& r) {
+           return fmt::format("{:>5.1f}%  {:>10.2f}  {:>6}  {:>8.1f}  {} = {} ({}, {})\n", all.percent(r),
+                              r.microseconds_a_call(), r.calls, r.a_nanosecond(r.bytes), r.of->node, r.of->op,
+                              r.of->provider, r.of->where);
+         });
+}
+
+FLOWGRAPH_OTHER_HALF std::string top_ops(const std::vector<step_profile>& steps, std::size_t top) {
+  const detail::profile_rows all(steps, [](const instruction_profile& i) { return std::string_view(i.op); });
+  return all.head(steps.size(), "ops") +
+         fmt::format("{:>6}  {:>10}  {:>10}  {:>6}  {:>8}  {:>8}  {}\n", "share", "us", "us a call", "calls", "Gop/s",
+                     "GB/s", "op") +
+         all.body(top, [&](const detail::profile_row& r) {
+           return fmt::format("{:>5.1f}%  {:>10.1f}  {:>10.2f}  {:>6}  {:>8.1f}  {:>8.1f}  {}\n", all.percent(r),
+                              static_cast<double>(r.nanoseconds) * 1e-3, r.microseconds_a_call(), r.calls,
+                              r.a_nanosecond(r.flops), r.a_nanosecond(r.bytes), r.of->op);
+         });
+}
+
+}  // namespace FLOWGRAPH_HALF
+}  // namespace flowgraph

@@ -1,0 +1,3 @@
+// fmt::print("{}", array): what <flowgraph.hpp> has for std::cout, for fmt.
+#pragma once
+#include <flowgraph/arrays/print_with_fmt.hpp>

@@ -1,0 +1,182 @@
+// All that sessions ask of the engine, as functions that are no templates: a step is a plan with kernels by number,
+// feeds, and somebody to collect its values. What is behind them (engine/, kernels/) is compiled where
+// core/other_half.hpp says, and a file that runs a session need not see it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <flowgraph/arrays/borrow.hpp>
+#include <flowgraph/core/callback.hpp>
+#include <flowgraph/core/other_half.hpp>
+#include <flowgraph/graph/node.hpp>
+#include <flowgraph/kernels/kernel_use.hpp>
+#include "limits.hpp"
+#include "options.hpp"
+#include "profile.hpp"
+
+namespace flowgraph {
+
+enum class pending : std::int64_t;
+
+namespace detail {
+
+class engine;
+class resource;       // a queue, mutex or barrier
+class prepared_step;  // a plan that an engine can run
+
+// A step as plain data: what the compiler, or a dynamic_session, made of a signature.
+struct planned_step {
+  plan_view plan;
+  graph_view graph;
+  kernel_source kernels;
+};
+
+// The values of a step that is done, for who collects them. Operations have none and are not counted.
+class step_values {
+ public:
+  virtual std::size_t size() const = 0;
+  // Its type and extents. What it points to may be a variable that others change: copy() reads it.
+  virtual const array_view& view(std::size_t k) const = 0;
+  virtual void copy(std::size_t k, void* to) const = 0;
+  // The memory of a large value, to be kept and freed as an aligned_buffer is; null: it has to be copied.
+  virtual void* give(std::size_t k) const = 0;
+
+ protected:
+  ~step_values() = default;
+};
+
+// What a step is run with. The data of feeds is in the plan's order.
+struct step_request {
+  const borrowed* const* feeds = nullptr;
+  const limits* within = nullptr;  // null: none
+};
+
+// Who hears of the end of a step that runs without its caller. collect, which may throw, comes first and only where
+// there are values; then end, with why there are none or null.
+class step_listener {
+ public:
+  virtual ~step_listener() = default;
+  virtual void collect(const step_values& done) = 0;
+  virtual void end(std::exception_ptr failure) noexcept = 0;
+};
+
+// A variable of a session, for who holds it.
+struct variable_view {
+  int node = -1;
+  array_view value;
+
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(value.size()) * static_cast<std::size_t>(size_of(value.type));
+  }
+  std::vector<std::int64_t> dims() const { return {value.dims, value.dims + value.rank}; }
+};
+
+// All that random numbers depend on beside the node that draws them.
+struct random_position {
+  std::uint64_t seed = 0, steps = 0;
+};
+
+enum class taking { one, many, up_to };
+
+// What one thread sets, once, and others wait for.
+class signal;
+struct free_signal {
+  void operator()(signal* s) const noexcept;
+};
+using signal_handle = std::unique_ptr<signal, free_signal>;
+
+struct free_engine {
+  void operator()(engine* e) const noexcept;
+};
+using engine_handle = std::unique_ptr<engine, free_engine>;
+
+inline namespace FLOWGRAPH_HALF {
+
+// Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now.
+FLOWGRAPH_OTHER_HALF engine* make_engine(const session_options& o, const graph_view& g);
+// When no step is begun any more: those that wait end, and all are over when this returns.
+FLOWGRAPH_OTHER_HALF void end_engine(engine* e) noexcept;
+
+// What the graph declares and the engine has not: a graph may grow between steps.
+FLOWGRAPH_OTHER_HALF void add_state(engine& e, const graph_view& g);
+FLOWGRAPH_OTHER_HALF void initialize(engine& e, const graph_view& g, std::uint64_t seed);
+
+// The same for the same address. The step outlives the engine.
+FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const planned_step& s);
+// The plan of these nodes, made now. Throws what its nodes, feeds and kernels deserve.
+FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                            kernel_finder library);
+
+// Runs a step on the calling thread and those of the session; collect is called before anybody can change its values.
+FLOWGRAPH_OTHER_HALF void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                              callback<void(const step_values&)> collect);
+// The same without a thread of the caller's, on copies of the feeds.
+FLOWGRAPH_OTHER_HALF void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                                std::shared_ptr<step_listener> listener);
+// How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
+FLOWGRAPH_OTHER_HALF std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r);
+
+FLOWGRAPH_OTHER_HALF signal* make_signal();
+FLOWGRAPH_OTHER_HALF void end_signal(signal* s) noexcept;
+FLOWGRAPH_OTHER_HALF void set_signal(signal& s) noexcept;
+// True: it was set in time.
+FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, limits::clock::time_point until);
+
+// The last steps, oldest first.
+FLOWGRAPH_OTHER_HALF std::vector<step_profile> profile_of(engine& e);
+
+// use(value) while nobody changes the variable.
+FLOWGRAPH_OTHER_HALF void read_variable(engine& e, int node, callback<void(const array_view&)> use);
+// Throws feed_error where the data does not fit.
+FLOWGRAPH_OTHER_HALF void write_variable(engine& e, const graph_view& g, int node, const borrowed& data);
+// One moment of the session: use(all variables in the order of nodes, position) while nobody changes any of them.
+FLOWGRAPH_OTHER_HALF void read_variables(engine& e,
+                                         callback<void(std::span<const variable_view>, random_position)> use);
+// use(all variables) while nobody else uses any. Random numbers go on from the position, if there is one; steps without
+// variables that run at the same time draw as before or as after.
+FLOWGRAPH_OTHER_HALF void write_variables(engine& e, const random_position* p,
+                                          callback<void(std::span<const variable_view>)> use);
+
+// The queue, mutex or barrier that a node declares. What waits does so on the calling thread.
+FLOWGRAPH_OTHER_HALF std::shared_ptr<resource> resource_of(engine& e, int node);
+// values: one for each component; rows: how many elements they are.
+FLOWGRAPH_OTHER_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
+                                  const limits* within);
+// make(rows): arrays for as many elements, one for each component.
+FLOWGRAPH_OTHER_HALF void dequeue(resource& queue, taking how, std::int64_t n, const limits* within,
+                                  callback<std::span<const array_view>(std::int64_t)> make);
+FLOWGRAPH_OTHER_HALF std::int64_t queue_size(resource& queue);
+FLOWGRAPH_OTHER_HALF bool queue_closed(resource& queue);
+FLOWGRAPH_OTHER_HALF void close_queue(resource& queue, pending p);
+// owner: tells apart who holds it.
+FLOWGRAPH_OTHER_HALF void lock_mutex(resource& mutex, const void* owner, const limits* within);
+FLOWGRAPH_OTHER_HALF bool try_lock_mutex(resource& mutex, const void* owner);
+FLOWGRAPH_OTHER_HALF void unlock_mutex(resource& mutex, const void* owner);
+FLOWGRAPH_OTHER_HALF void arrive_at(resource& barrier, const limits* within);
+
+// Of a dynamic_session. Throws name_error, with the names that are near.
+FLOWGRAPH_OTHER_HALF int node_of_name(const graph_view& g, std::string_view name);
+// Throws graph_error: the node is not what the caller took it for.
+[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_node(const graph_view& g, int node, std::string_view wanted);
+// Throws argument_error: an array of other extents is in the way of a value.
+[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_target(const array_view& value, const std::int64_t* dims);
+// Throws argument_error unless no devices were given, or just those that a session's type says.
+FLOWGRAPH_OTHER_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type);
+
+}  // namespace FLOWGRAPH_HALF
+
+inline void free_engine::operator()(engine* e) const noexcept { end_engine(e); }
+inline void free_signal::operator()(signal* s) const noexcept { end_signal(s); }
+
+}  // namespace detail
+}  // namespace flowgraph
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include <flowgraph/engine/engine_api_code.hpp>
+#endif
