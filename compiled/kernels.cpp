@@ -11,7 +11,8 @@ using namespace flowgraph;
 
 template <class... Op>
 detail::variant_kernels list(type_list<Op...>) {
-  static constexpr detail::variant_entry entries[] = {{Op::id, detail::make_record<Op>()}...};
+  static constexpr detail::variant_entry entries[] = {
+      {Op::id, detail::make_record<Op, detail::region_mode::compiled>()}...};
   return {entries, sizeof...(Op)};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <flowgraph.hpp>
+#include <flowgraph/session/limits.hpp>
 
 namespace fg = flowgraph;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <flowgraph.hpp>
 #include <flowgraph/fmt.hpp>
+#include <flowgraph/limits.hpp>
 #include <string>
 #include <vector>
 

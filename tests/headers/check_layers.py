@@ -26,6 +26,7 @@ UMBRELLAS = {
     "flowgraph/data.hpp": ["formats", "data"],
     "flowgraph/fit.hpp": ["train"],
     "flowgraph/fmt.hpp": ["arrays"],
+    "flowgraph/limits.hpp": ["session"],
     "flowgraph/look.hpp": ["look"],
     "flowgraph/summary.hpp": ["look"],
     "flowgraph/onnx.hpp": ["onnx"],

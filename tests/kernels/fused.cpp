@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/kernels/cpu/binding.hpp>
+#include <flowgraph/kernels/cpu/elementwise.hpp>
 
 namespace fg = flowgraph;
 using fg::dtype;
@@ -18,7 +19,7 @@ namespace {
 
 template <class Op, class T>
 fg::tile_function tile_of() {
-  return fg::detail::bind_type<Op, T>().tile;
+  return fg::detail::bind_type<Op, T, fg::detail::region_mode::compiled>().tile;
 }
 
 struct array {

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/limits.hpp>
 #include <flowgraph/session/session.hpp>
 
 #include "models.hpp"

@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/define.hpp>
+#include <flowgraph/session/limits.hpp>
 #include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;

@@ -13,6 +13,7 @@
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
+#include <flowgraph/session/limits.hpp>
 #include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;

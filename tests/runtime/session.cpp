@@ -1,3 +1,4 @@
+#include <flowgraph/session/limits.hpp>
 #include <flowgraph/session/session.hpp>
 
 #include <array>

@@ -113,7 +113,12 @@ FLOWGRAPH_OTHER_HALF std::string plan_text(engine& e, prepared_step& s, const gr
 FLOWGRAPH_OTHER_HALF signal* make_signal() { return new signal; }
 FLOWGRAPH_OTHER_HALF void end_signal(signal* s) noexcept { delete s; }
 FLOWGRAPH_OTHER_HALF void set_signal(signal& s) noexcept { s.set(); }
-FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, limits::clock::time_point until) { return s.wait(until); }
+FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, double nanoseconds) {
+  const auto now = limits::clock::now();
+  if (std::chrono::duration<double, std::nano>(nanoseconds) >= limits::clock::time_point::max() - now)
+    return s.wait(limits::clock::time_point::max());
+  return s.wait(now + std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
+}
 
 FLOWGRAPH_OTHER_HALF std::vector<step_profile> profile_of(engine& e) { return e.profile(); }
 

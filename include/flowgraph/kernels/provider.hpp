@@ -9,13 +9,6 @@
 
 namespace flowgraph {
 
-// Whose kernels a session runs.
-enum class kernels {
-  automatic,  // what the environment variable FLOWGRAPH_KERNELS says; without it each op's quickest
-  eigen,      // the library's own alone
-  onednn      // oneDNN's wherever it has one, however small the operands
-};
-
 class prepared_kernel {
  public:
   virtual ~prepared_kernel() = default;

@@ -16,12 +16,12 @@
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/kernels/kernel_use.hpp>
-#include "limits.hpp"
 #include "options.hpp"
 #include "profile.hpp"
 
 namespace flowgraph {
 
+struct limits;  // limits.hpp
 enum class pending : std::int64_t;
 
 namespace detail {
@@ -125,8 +125,9 @@ FLOWGRAPH_OTHER_HALF std::string plan_text(engine& e, prepared_step& s, const gr
 FLOWGRAPH_OTHER_HALF signal* make_signal();
 FLOWGRAPH_OTHER_HALF void end_signal(signal* s) noexcept;
 FLOWGRAPH_OTHER_HALF void set_signal(signal& s) noexcept;
-// True: it was set in time.
-FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, limits::clock::time_point until);
+// Waits as many nanoseconds, or until it is set where that is more than a clock can count. True: it was set in time.
+inline constexpr double no_end = 1e18;
+FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, double nanoseconds);
 
 // The last steps, oldest first.
 FLOWGRAPH_OTHER_HALF std::vector<step_profile> profile_of(engine& e);

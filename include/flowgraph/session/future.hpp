@@ -1,7 +1,6 @@
 // fg::future: what run_async gives. Unlike std::future it leaves an exception to the thread that asked for it, the last
 // reference included: where a thread of the pool drops it, thread sanitizers see a race that is none.
 #pragma once
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -23,9 +22,9 @@ class promised : public step_listener {
     failure_ = std::move(failure);
     set_signal(*done_);
   }
-  bool wait(limits::clock::time_point until) const { return wait_for_signal(*done_, until); }
+  bool wait(double nanoseconds = no_end) const { return wait_for_signal(*done_, nanoseconds); }
   T take() {
-    wait(limits::clock::time_point::max());
+    wait();
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if constexpr (!std::is_void_v<T>) return std::move(*value_);
   }
@@ -61,15 +60,15 @@ class future {
 
   // False: it is empty, or its value has been taken.
   bool valid() const { return from_ != nullptr; }
-  bool ready() const { return wait_for(std::chrono::seconds(0)); }
-  // True: ready.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& time) const {
-    const auto now = limits::clock::now();
-    const auto most = limits::clock::time_point::max();
-    return from_->wait(time < most - now ? now + std::chrono::ceil<limits::clock::duration>(time) : most);
+  bool ready() const { return from_->wait(0); }
+  // True: ready. A duration of <chrono>'s.
+  template <class Duration>
+    requires requires { Duration::period::num; }
+  bool wait_for(const Duration& time) const {
+    using period = typename Duration::period;
+    return from_->wait(static_cast<double>(time.count()) * (1e9 * period::num / period::den));
   }
-  void wait() const { from_->wait(limits::clock::time_point::max()); }
+  void wait() const { from_->wait(); }
   // Waits; throws what the step threw. Once.
   T get() { return std::exchange(from_, nullptr)->take(); }
 

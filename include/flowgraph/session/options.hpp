@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <flowgraph/core/other_half.hpp>
-#include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/passes/pipeline.hpp>
 
 namespace Eigen {
@@ -26,6 +25,13 @@ FLOWGRAPH_OTHER_HALF int default_threads();
 
 }  // namespace FLOWGRAPH_HALF
 }  // namespace detail
+
+// Whose kernels a session runs.
+enum class kernels {
+  automatic,  // what the environment variable FLOWGRAPH_KERNELS says; without it each op's quickest
+  eigen,      // the library's own alone
+  onednn      // oneDNN's wherever it has one, however small the operands
+};
 
 // How the instructions of one step use several threads.
 enum class inter_op_policy {

@@ -90,7 +90,7 @@ class static_kernels {
   template <std::size_t... I>
   static bound_kernel find_own(const kernel_use& wanted, std::index_sequence<I...>) {
     bound_kernel k;
-    (..., (uses.own[I] == wanted ? void(k = bind_use<uses.own[I]>()) : void()));
+    (..., (uses.own[I] == wanted ? void(k = bind_use<uses.own[I], Regions>()) : void()));
     return k;
   }
   static bound_kernel find(const kernel_use& wanted) { return find_own(wanted, indices{}); }

@@ -9,8 +9,12 @@
 #include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/kernel_record.hpp>
 #include <flowgraph/kernels/kernel_types.hpp>
-#include "elementwise.hpp"
+#include <flowgraph/kernels/region_mode.hpp>
 #include "in_float.hpp"
+#include "number_tile.hpp"
+#if FLOWGRAPH_COMPILED_REGIONS
+#include "elementwise.hpp"
+#endif
 
 namespace flowgraph {
 
@@ -59,11 +63,17 @@ constexpr bool computes_type() {
 }
 
 template <class Op, class T>
+void elementwise_tile(void* out, const void* const* in, int n);  // elementwise.hpp
+
+// Regions: part of the type, because files of a program may differ in it.
+template <class Op, class T, region_mode Regions = regions_of_this_file>
 constexpr bound_kernel bind_type() {
   if constexpr (!computes_type<Op, T>())
     return {};
-  else if constexpr (has_function<Op>)
+  else if constexpr (has_function<Op> && Regions == region_mode::compiled)
     return &elementwise_tile<Op, T>;
+  else if constexpr (has_function<Op>)
+    return &number_tile<Op, T>;
   else if constexpr (contains<T>(typename cpu_kernel<Op>::types{}))
     return &cpu_kernel<Op>::template run<T>;
   else
@@ -98,7 +108,7 @@ constexpr bool has_kernel() {
 }
 
 // Only the kernel of this one use is instantiated.
-template <kernel_use Use>
+template <kernel_use Use, region_mode Regions = regions_of_this_file>
 constexpr bound_kernel bind_use() {
   using op = op_by_id<Use.op>;
   if constexpr (std::is_same_v<op, ops::cast>)
@@ -106,7 +116,7 @@ constexpr bound_kernel bind_use() {
   else if constexpr (has_plain_kernel<op>)
     return &cpu_kernel<op>::run;
   else if constexpr (has_function<op> || has_typed_kernel<op>)
-    return bind_type<op, type_of<deciding_type<op>(Use)>>();
+    return bind_type<op, type_of<deciding_type<op>(Use)>, Regions>();
   else if constexpr (is_view(op::traits))
     return &copy_kernel;
   else
@@ -128,7 +138,7 @@ constexpr std::array<std::array<tile_function, dtype_count>, dtype_count> cast_t
 template <class Types>
 inline constexpr auto all_casts = cast_table(Types{});
 
-template <class Op>
+template <class Op, region_mode Regions = regions_of_this_file>
 constexpr kernel_record make_record() {
   kernel_record r;
   r.deciding = [](const kernel_use& use) { return deciding_type<Op>(use); };
@@ -138,7 +148,7 @@ constexpr kernel_record make_record() {
     r.by_type.fill(&cpu_kernel<Op>::run);
   } else if constexpr (has_function<Op> || has_typed_kernel<Op>) {
     [&r]<class... T>(type_list<T...>) {
-      ((r.by_type[static_cast<std::size_t>(dtype_of<T>)] = bind_type<Op, T>()), ...);
+      ((r.by_type[static_cast<std::size_t>(dtype_of<T>)] = bind_type<Op, T, Regions>()), ...);
     }(all_types{});
   } else if constexpr (is_view(Op::traits)) {
     r.by_type.fill(&copy_kernel);

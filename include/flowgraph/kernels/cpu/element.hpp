@@ -7,7 +7,7 @@
 
 #include <flowgraph/core/dtype.hpp>
 #include <flowgraph/kernels/parallel.hpp>
-#include "elementwise.hpp"
+#include "number_tile.hpp"
 
 namespace flowgraph::detail {
 

@@ -3,70 +3,17 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include <flowgraph/kernels/kernel.hpp>
-#include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/ops/binary.hpp>
 #include "lanes.hpp"
-#include "round_to_odd.hpp"
+#include "number_tile.hpp"
 
 namespace flowgraph {
 
 namespace detail {
-
-template <class Function>
-constexpr int count_operands() {
-  constexpr scalar_math m;
-  if constexpr (requires { Function::apply(m, 1.f); })
-    return 1;
-  else if constexpr (requires { Function::apply(m, 1.f, 1.f); })
-    return 2;
-  else if constexpr (requires { Function::apply(m, 1.f, 1.f, 1.f); })
-    return 3;
-  else
-    return 4;
-}
-
-// How an op takes operands of a type: its own rule is asked.
-enum class operand_types { refused, all_equal, condition_first };
-
-template <class Op>
-constexpr operand_types ask_operand_types(dtype type) {
-  constexpr int n = count_operands<typename Op::function>();
-  for (const operand_types form : {operand_types::all_equal, operand_types::condition_first}) {
-    symbols s;
-    inference f(s);
-    for (int i = 0; i < n; ++i) f.operand({}, i == 0 && form == operand_types::condition_first ? dtype::boolean : type);
-    Op::infer(f);
-    if (!f.failed() && (n > 1 || form == operand_types::all_equal)) return form;
-  }
-  return operand_types::refused;
-}
-
-// Op on operands of T, as numbers one by one.
-template <class Function, class T, class First, std::size_t... I>
-void scalar_tile(void* out, const void* const* in, int n, std::index_sequence<I...>) {
-  const auto* first = static_cast<const First*>(in[0]);
-  const auto operand = [&]<std::size_t K>(std::integral_constant<std::size_t, K>, int i) {
-    if constexpr (K == 0)
-      return computed<First>::load(first[i]);
-    else
-      return computed<T>::load(static_cast<const T*>(in[K])[i]);
-  };
-  using result = decltype(Function::apply(scalar_math{}, operand(std::integral_constant<std::size_t, I>{}, 0)...));
-  constexpr bool truth = std::is_same_v<result, bool>;
-  auto* to = static_cast<std::conditional_t<truth, bool, T>*>(out);
-  for (int i = 0; i < n; ++i) {
-    const result r = Function::apply(scalar_math{}, operand(std::integral_constant<std::size_t, I>{}, i)...);
-    if constexpr (truth)
-      to[i] = r;
-    else
-      to[i] = computed<T>::store(r);
-  }
-}
 
 // What an element of type X is while it is computed among lanes of T.
 template <class T, class X>
@@ -101,45 +48,10 @@ void lane_tile(void* out, const void* const* in, int n, std::index_sequence<I...
 
 template <class Op, class T>
 void elementwise_tile(void* out, const void* const* in, int n) {
-  using function = typename Op::function;
-  constexpr auto indices = std::make_index_sequence<static_cast<std::size_t>(count_operands<function>())>{};
-  using first = std::conditional_t<ask_operand_types<Op>(dtype_of<T>) == operand_types::condition_first, bool, T>;
   if constexpr (std::is_floating_point_v<T>)
-    lane_tile<function, T, first>(out, in, n, indices);
+    lane_tile<typename Op::function, T, first_operand<Op, T>>(out, in, n, operand_indices<Op>);
   else
-    scalar_tile<function, T, first>(out, in, n, indices);
-}
-
-// Floating-point to integer truncates and stops at the ends of the range; NaN becomes 0. To bool: x != 0.
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<bool>(x != From{});
-  } else if constexpr (is_floating(dtype_of<From>) && std::is_integral_v<To>) {
-    const auto wide = static_cast<std::conditional_t<std::is_same_v<From, double>, double, float>>(x);
-    using limits = std::numeric_limits<To>;
-    if (!(wide == wide)) return 0;
-    // 2^bits is exact in floating point, the greatest integer may not be.
-    if (wide >= static_cast<decltype(wide)>(limits::max() / 2 + 1) * 2) return limits::max();
-    if (wide <= static_cast<decltype(wide)>(limits::min())) return limits::min();
-    return static_cast<To>(wide);
-  } else if constexpr (std::is_same_v<To, half> || std::is_same_v<To, bfloat16>) {
-    if constexpr (sizeof(From) > 2)
-      return To(round_to_odd(sticky_double(x)));
-    else
-      return To(static_cast<float>(x));
-  } else {
-    return static_cast<To>(x);
-  }
-}
-
-template <class To, class From>
-void cast_tile(void* out, const void* const* in, int n) {
-  auto* to = static_cast<To*>(out);
-  const auto* from = static_cast<const From*>(in[0]);
-  for (int i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    number_tile<Op, T>(out, in, n);
 }
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/sources.hpp>
 #include "element.hpp"
-#include "elementwise.hpp"
+#include "number_tile.hpp"
 
 namespace flowgraph {
 
