@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
 #include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/kernels/cpu/all.hpp>
 #include <flowgraph/kernels/cpu/in_float.hpp>
@@ -36,7 +38,7 @@ host_array<Result> on_all(const Attrs& attributes, std::vector<std::int64_t> dim
   host_array<Result> expected(dims);
   for (const int threads : {1, 2, 4}) {
     Eigen::ThreadPool pool(threads);
-    fg::detail::pool_workers helpers(pool, threads);
+    fg::detail::pool_workers helpers(&pool, threads);
     const fg::kernel_context context{.seed = 3, .step = 5, .helpers = threads == 1 ? nullptr : &helpers};
     host_array<Result> result(dims);
     const fg::array_view out = result.view();

@@ -17,6 +17,7 @@
 
 #include <flowgraph/engine/step/executor.hpp>
 #include <flowgraph/engine/threads/async_crew.hpp>
+#include <flowgraph/engine/threads/thread_pool.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include "choose_provider.hpp"
 #include "devices.hpp"
@@ -37,7 +38,7 @@ class engine {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
                            fmt::format("session: threads must be at least 1, got {}", o.threads));
-    if (o.pool != nullptr) options_.threads = std::min(o.threads, o.pool->NumThreads() + 1);
+    if (o.pool) options_.threads = std::min(o.threads, o.pool.threads() + 1);
     for (const std::string& d : options_.devices) devices_.push_back(d);
     require_device_list(device_slice(devices_));
     if (devices_.empty()) devices_.assign(local_device_list.begin(), local_device_list.end());
@@ -233,17 +234,13 @@ class engine {
   // Where callers have no thread to lend, as many as a step may have are made.
   async_crew& crew() {
     std::call_once(crew_made_, [this] {
-      if (options_.schedule) {
-        crew_ = std::make_unique<async_crew>(options_.schedule, options_.threads);
-        return;
-      }
-      Eigen::ThreadPoolInterface* pool = options_.pool;
-      if (pool == nullptr) {
-        async_pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads);
+      lent_threads pool = lent();
+      if (!pool) {
+        async_pool_ = std::make_unique<thread_pool>(options_.threads);
         pool = async_pool_.get();
       }
-      crew_ = std::make_unique<async_crew>([pool](std::function<void()> task) { pool->Schedule(std::move(task)); },
-                                           std::min(options_.threads, pool->NumThreads()));
+      const int most = pool.threads() == 0 ? options_.threads : std::min(options_.threads, pool.threads());
+      crew_ = std::make_unique<async_crew>(std::move(pool), most);
     });
     return *crew_;
   }
@@ -270,16 +267,16 @@ class engine {
                    w.how() == walk::alone ? nullptr : &helpers(), within});
   }
 
+  const lent_threads& lent() const { return options_.schedule ? options_.schedule : options_.pool; }
+
   workers& helpers() {
     std::call_once(helpers_made_, [this] {
-      if (options_.schedule) {
-        helpers_ = std::make_unique<pool_workers>(options_.schedule, options_.threads);
-      } else if (options_.pool != nullptr) {
-        helpers_ = std::make_unique<pool_workers>(*options_.pool, options_.threads);
-      } else {
-        pool_ = std::make_unique<Eigen::ThreadPool>(options_.threads - 1);
-        helpers_ = std::make_unique<pool_workers>(*pool_, options_.threads);
+      lent_threads pool = lent();
+      if (!pool) {
+        pool_ = std::make_unique<thread_pool>(options_.threads - 1);
+        pool = pool_.get();
       }
+      helpers_ = std::make_unique<pool_workers>(std::move(pool), options_.threads);
     });
     return *helpers_;
   }
@@ -292,11 +289,11 @@ class engine {
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_taken_{0};
   std::once_flag helpers_made_;
-  std::unique_ptr<Eigen::ThreadPool> pool_;
+  std::unique_ptr<thread_pool> pool_;
   std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
   step_recorder recorder_;
   std::once_flag crew_made_;
-  std::unique_ptr<Eigen::ThreadPool> async_pool_;
+  std::unique_ptr<thread_pool> async_pool_;
   step_table<known_step> steps_;
   step_table<planned_now> planned_;
   std::unique_ptr<async_crew> crew_;

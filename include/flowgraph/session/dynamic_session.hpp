@@ -169,7 +169,7 @@ class dynamic_session {
     (sort(arguments), ...);
     // The table of kernels is compiled only where a step is run: where this is.
     return use(detail::prepare(*engine_, view(), {fetches, fetched}, {feeds, fed},
-                               detail::library_kernels<std::void_t<Use>>()),
+                               detail::library_kernels<typename detail::void_when_used<Use>::type>()),
                detail::step_request{data, within});
   }
 

@@ -20,6 +20,14 @@ FLOWGRAPH_OTHER_HALF std::string_view instruction_set();
 }  // namespace FLOWGRAPH_HALF
 
 namespace detail {
+
+// void, but only where the templates around it are instantiated: clang takes std::void_t<T> for void at once, and then
+// instantiates what a call that depends on nothing else needs wherever it reads one.
+template <class>
+struct void_when_used {
+  using type = void;
+};
+
 inline namespace FLOWGRAPH_HALF {
 
 #if defined(FLOWGRAPH_IMPLEMENTATION) || defined(FLOWGRAPH_COMPILED)

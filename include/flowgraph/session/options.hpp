@@ -1,17 +1,13 @@
 // What a session is told when it is made.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/passes/pipeline.hpp>
-
-namespace Eigen {
-class ThreadPoolInterface;
-}
+#include "lent_threads.hpp"
 
 namespace flowgraph {
 
@@ -72,8 +68,8 @@ struct session_options {
   std::shared_ptr<flowgraph::resources> resources = nullptr;
   // Threads that the application has already, as a pool of Eigen's or as anything that runs a task on another thread.
   // Either outlives the session and runs every task that it took. Then the session makes no threads of its own.
-  Eigen::ThreadPoolInterface* pool = nullptr;
-  std::function<void(std::function<void()> task)> schedule = nullptr;
+  lent_threads pool = {};      // of an Eigen::ThreadPoolInterface*
+  lent_threads schedule = {};  // of a function of a std::function<void()>, the task
   // Of a dynamic_session: what is done to a graph before it is planned. With everything off it runs as it was written.
   flowgraph::passes::options passes = {};
 };

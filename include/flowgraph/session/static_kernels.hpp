@@ -102,7 +102,7 @@ class static_kernels {
   static constexpr kernel_source source() {
     kernel_source s;
     if constexpr (count > 0) s.own = &find;
-    if constexpr (compiled_once) s.library = library_kernels();
+    if constexpr (compiled_once) s.library = library_kernels<typename void_when_used<Plan>::type>();
     if constexpr (regions::all.count > 0) s.region = &regions::of;
     return s;
   }

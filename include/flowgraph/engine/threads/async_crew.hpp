@@ -2,7 +2,6 @@
 // other.
 #pragma once
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -15,7 +14,7 @@ namespace flowgraph::detail {
 // What the asynchronous steps of a session share.
 class async_crew {
  public:
-  async_crew(std::function<void(std::function<void()>)> schedule, int threads) : line(std::move(schedule), threads) {}
+  async_crew(lent_threads pool, int threads) : line(std::move(pool), threads) {}
   // Steps that wait end with a cancelled_error, others go on until they would wait.
   ~async_crew() {
     ending_.request_stop();

@@ -8,26 +8,19 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <utility>
 
-#define EIGEN_USE_THREADS
-#include <unsupported/Eigen/CXX11/ThreadPool>
-
 #include <flowgraph/plan/kernel_args.hpp>
+#include <flowgraph/session/lent_threads.hpp>
 
 namespace flowgraph::detail {
 
 class pool_workers final : public workers {
  public:
-  // Runs a task on another thread, at some time before this object ends.
-  using scheduler = std::function<void(std::function<void()>)>;
-
-  // threads: of the pool and the caller, at the same time.
-  pool_workers(scheduler schedule, int threads) : schedule_(std::move(schedule)), threads_(threads) {}
-  pool_workers(Eigen::ThreadPoolInterface& pool, int threads)
-      : pool_workers([&pool](std::function<void()> task) { pool.Schedule(std::move(task)); }, threads) {}
+  // pool: runs a task on another thread, at some time before this object ends. threads: of the pool and the caller, at
+  // the same time.
+  pool_workers(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
   // Helpers that the pool has not started yet must not find this gone.
   ~pool_workers() override {
     std::unique_lock lock(mutex_);
@@ -139,7 +132,7 @@ class pool_workers final : public workers {
     invitations_.fetch_add(1, std::memory_order_relaxed);  // whoever lingers finds the lock free
     for (; missing > 0; --missing) {
       try {
-        schedule_([this] { help(); });
+        pool_.schedule({[](void* all) { static_cast<pool_workers*>(all)->help(); }, this});
       } catch (...) {  // an executor that takes no more tasks: others do the work
         lock.lock();
         helpers_ -= missing;
@@ -203,7 +196,7 @@ class pool_workers final : public workers {
     return true;
   }
 
-  scheduler schedule_;
+  lent_threads pool_;
   int threads_;
   std::mutex mutex_;
   std::condition_variable changed_;

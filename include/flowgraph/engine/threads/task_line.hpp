@@ -2,10 +2,10 @@
 // pool at any time: one that is full would run the next in the call itself, in the middle of another step.
 #pragma once
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <utility>
 
+#include <flowgraph/session/lent_threads.hpp>
 #include "linked_list.hpp"
 
 namespace flowgraph::detail {
@@ -22,9 +22,7 @@ class task_line {
     ~task() = default;
   };
 
-  task_line(std::function<void(std::function<void()>)> schedule, int threads)
-      : schedule_(std::move(schedule)),
-        threads_(threads) {}
+  task_line(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
   // Runners that the pool has not started yet must not find this gone.
   ~task_line() {
     std::unique_lock lock(mutex_);
@@ -39,7 +37,7 @@ class task_line {
       ++runners_;
     }
     try {
-      schedule_([this] { work(); });
+      pool_.schedule({[](void* line) { static_cast<task_line*>(line)->work(); }, this});
     } catch (...) {  // an executor that takes no more tasks
       work();
     }
@@ -58,7 +56,7 @@ class task_line {
     changed_.notify_all();  // while locked: afterwards this may be gone
   }
 
-  std::function<void(std::function<void()>)> schedule_;
+  lent_threads pool_;
   int threads_;
   std::mutex mutex_;
   std::condition_variable changed_;

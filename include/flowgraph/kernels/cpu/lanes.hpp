@@ -70,6 +70,9 @@ struct lanes {
   friend lanes operator-(const lanes& x, const lanes& y) { return eigen::psub(x.p, y.p); }
   friend lanes operator*(const lanes& x, const lanes& y) { return eigen::pmul(x.p, y.p); }
   friend lanes operator/(const lanes& x, const lanes& y) { return eigen::pdiv(x.p, y.p); }
+  // x * y + z, rounded once where the processor does so.
+  friend lanes multiply_add(const lanes& x, const lanes& y, const lanes& z) { return eigen::pmadd(x.p, y.p, z.p); }
+  friend T sum_of(const lanes& x) { return eigen::predux(x.p); }
 
 #if defined(EIGEN_VECTORIZE_AVX512)
  private:

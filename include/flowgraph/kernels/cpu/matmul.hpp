@@ -1,6 +1,6 @@
-// The matrix product on Eigen, and of float where the processor allows on register tiles. Large products are cut into
-// blocks of the result, small ones of a batch are put together, so that each part is worth a thread. Integers have
-// loops of their own: Eigen's blocked kernels are for floating-point numbers.
+// The matrix product: of float on register tiles, of double on Eigen. Large products are cut into blocks of the result,
+// small ones of a batch are put together, so that each part is worth a thread. Integers have loops of their own:
+// Eigen's blocked kernels are for floating-point numbers.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/matmul.hpp>
 #include "product_shape.hpp"
+#include "row_product.hpp"
 #include "strided.hpp"
 #include "tiled_product.hpp"
 
@@ -46,10 +47,14 @@ struct product_blocks {
   }
 };
 
-// Where tiles are quicker than Eigen: with a few columns for their lanes, and work enough to be put in order first.
+// Is it float's product, which is on tiles where they help? On other processors it is Eigen's.
+template <class T>
+inline constexpr bool has_tiles_for = std::is_same_v<T, float> && FLOWGRAPH_REGISTER_TILES;
+
+// Where tiles help: with a few columns for their lanes, and work enough to be put in order first.
 template <class T>
 bool on_tiles(const product_shape& s) {
-  return std::is_same_v<T, float> && has_register_tiles() && s.n >= 8 && s.m * s.n * s.k >= 1 << 13;
+  return has_tiles_for<T> && s.n >= 8 && s.m * s.n * s.k >= 1 << 13;
 }
 
 // A transposed row-major matrix is a column-major one.
@@ -68,9 +73,9 @@ void eigen_product(const T* a, const T* b, T* y, const product_shape& s, const p
 
 template <class T>
 void multiply(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
-  if constexpr (std::is_same_v<T, float>)
-    if (on_tiles<T>(s)) return tiled_product(a, b, y, s, p);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (has_tiles_for<T>) {
+    on_tiles<T>(s) ? tiled_product(a, b, y, s, p) : row_product(a, b, y, s, p);
+  } else if constexpr (std::is_floating_point_v<T>) {
     constexpr int row = Eigen::RowMajor, column = Eigen::ColMajor;
     if (s.transpose_a)
       s.transpose_b ? eigen_product<T, column, column>(a, b, y, s, p) : eigen_product<T, column, row>(a, b, y, s, p);

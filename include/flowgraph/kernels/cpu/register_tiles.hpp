@@ -1,12 +1,16 @@
 // Products of float matrices in the processor's registers: 6 x 16 results at a time with AVX2, 8 x 32 with AVX-512,
 // every element of the left operand multiplied with a row of the right. Matrix products and convolutions are cut into
 // such tiles where the processor has either, whatever it was compiled for; Eigen's own kernel reaches two thirds of
-// their speed there, and a sixth where it was compiled for any processor.
+// their speed there, and a sixth where it was compiled for any processor. Matrix products of older x86-64 processors
+// have 2 x 16 results in the four-element registers that all of them have.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <utility>
+
+#include "write_out.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -44,14 +48,40 @@ struct even_rows {
   }
 };
 
-#if FLOWGRAPH_REGISTER_TILES
+// Two rows at a time, in registers of four elements.
+using four_floats [[gnu::vector_size(16)]] = float;
 
-// The sums are in registers only where the loops over them are written out; clang does so by itself.
-#if defined(__clang__)
-#define FLOWGRAPH_WRITE_OUT
-#else
-#define FLOWGRAPH_WRITE_OUT _Pragma("GCC unroll 8")
-#endif
+inline void compute_plain_tile(std::int64_t rows, const tile_task& t) {
+  constexpr int fours = tile_columns / 4;
+  for (std::int64_t i = 0; i < rows; i += 2) {
+    const std::int64_t count = std::min<std::int64_t>(2, rows - i);
+    four_floats sum[2][fours]{};
+    const float* b = t.b;
+    for (std::int64_t tap = 0; tap < t.taps; ++tap) {
+      const float *one = t.a + tap * t.tap_step + t.rows[i], *two = t.a + tap * t.tap_step + t.rows[i + count - 1];
+      for (std::int64_t p = 0; p < t.depth; ++p, b += tile_columns, one += t.step, two += t.step) {
+        FLOWGRAPH_WRITE_OUT
+        for (int j = 0; j < fours; ++j) {
+          four_floats right;
+          std::memcpy(&right, b + 4 * j, sizeof right);
+          sum[0][j] += *one * right;
+          sum[1][j] += *two * right;
+        }
+      }
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+      float all[tile_columns], *const to = t.c + (i + r) * t.c_row;
+      std::memcpy(all, sum[r], sizeof all);
+      for (std::int64_t j = 0; j < t.columns; ++j) to[j] = t.add ? to[j] + all[j] : all[j];
+    }
+  }
+}
+inline void transpose_plain_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) to[j * to_row + i] = from[i * from_row + j];
+}
+
+#if FLOWGRAPH_REGISTER_TILES
 
 inline bool has_register_tiles() {
   static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -170,8 +200,8 @@ inline void compute_wide_tile(std::int64_t rows, const tile_task& t) {
 }
 
 // to[p, j] = from[j, p] of 8 x 8 elements.
-[[gnu::target("avx2")]] inline void transpose_8x8(const float* from, std::int64_t from_row, float* to,
-                                                  std::int64_t to_row) {
+[[gnu::target("avx2")]] inline void transpose_wide_8x8(const float* from, std::int64_t from_row, float* to,
+                                                       std::int64_t to_row) {
   __m256 r[8], s[8];
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < 4; ++i) {  // halves of rows i and i + 4 side by side: the rest stays within halves
@@ -192,28 +222,15 @@ inline void compute_wide_tile(std::int64_t rows, const tile_task& t) {
   }
 }
 
-#undef FLOWGRAPH_WRITE_OUT
-
 #else
 
 inline bool has_register_tiles() { return false; }
 inline bool has_wide_tiles() { return false; }
 
-inline void compute_narrow_tile(std::int64_t rows, const tile_task& t) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    float sum[tile_columns]{}, *const to = t.c + i * t.c_row;
-    for (std::int64_t p = 0; p < t.taps * t.depth; ++p) {
-      const float x = t.a[p / t.depth * t.tap_step + t.rows[i] + p % t.depth * t.step];
-      for (std::int64_t j = 0; j < tile_columns; ++j) sum[j] += x * t.b[p * tile_columns + j];
-    }
-    for (std::int64_t j = 0; j < t.columns; ++j) to[j] = t.add ? to[j] + sum[j] : sum[j];
-  }
-}
-inline void compute_wide_tile(std::int64_t rows, const tile_task& t) { compute_narrow_tile(rows, t); }
-
-inline void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
-  for (int i = 0; i < 8; ++i)
-    for (int j = 0; j < 8; ++j) to[j * to_row + i] = from[i * from_row + j];
+inline void compute_narrow_tile(std::int64_t rows, const tile_task& t) { compute_plain_tile(rows, t); }
+inline void compute_wide_tile(std::int64_t rows, const tile_task& t) { compute_plain_tile(rows, t); }
+inline void transpose_wide_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  transpose_plain_8x8(from, from_row, to, to_row);
 }
 
 #endif
@@ -223,7 +240,12 @@ inline std::int64_t tile_width() { return has_wide_tiles() ? 2 * tile_columns : 
 
 // rows: 1 to tile_rows().
 inline void compute_tile(std::int64_t rows, const tile_task& t) {
-  has_wide_tiles() ? compute_wide_tile(rows, t) : compute_narrow_tile(rows, t);
+  if (has_wide_tiles()) return compute_wide_tile(rows, t);
+  has_register_tiles() ? compute_narrow_tile(rows, t) : compute_plain_tile(rows, t);
+}
+inline void transpose_8x8(const float* from, std::int64_t from_row, float* to, std::int64_t to_row) {
+  has_register_tiles() ? transpose_wide_8x8(from, from_row, to, to_row)
+                       : transpose_plain_8x8(from, from_row, to, to_row);
 }
 
 // f(first, count) for tiles of n rows, as even as they come: one of a row or two would take as long as one of four.
