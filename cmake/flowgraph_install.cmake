@@ -22,7 +22,7 @@ install(EXPORT flowgraph_targets NAMESPACE flowgraph:: FILE flowgraphTargets.cma
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake" cmake/flowgraph_kernels.cmake
               cmake/flowgraph_checkpoint.cmake cmake/flowgraph_data.cmake cmake/flowgraph_summary.cmake cmake/flowgraph_onnx.cmake
-              cmake/Findprotozero.cmake
+              cmake/flowgraph_implementation.cmake cmake/Findprotozero.cmake
         DESTINATION "${package_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/flowgraph")
 include(flowgraph_pkg_config)

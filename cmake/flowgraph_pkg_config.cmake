@@ -32,8 +32,12 @@ endmacro()
 flowgraph_pkg_config(flowgraph-define "Models that are defined, checked and planned: <flowgraph/define.hpp>" "" "")
 flowgraph_pkg_config(flowgraph "${PROJECT_DESCRIPTION}" "eigen3 >= 3.4, fmt >= 9" -pthread)
 if(FLOWGRAPH_BUILD_COMPILED)
-  flowgraph_pkg_config(flowgraph-compiled "flowgraph with kernels that are compiled already" flowgraph
-                       -DFLOWGRAPH_COMPILED "-L\${pcfiledir}/.. -lflowgraph")
+  set(libraries "-L\${pcfiledir}/.. -lflowgraph")
+  if(FLOWGRAPH_ONEDNN)
+    string(APPEND libraries " -ldnnl -ldl")
+  endif()
+  flowgraph_pkg_config(flowgraph-compiled "flowgraph with engine and kernels that are compiled already" flowgraph
+                       -DFLOWGRAPH_COMPILED "${libraries}")
 endif()
 if(nlohmann_json_FOUND)
   flowgraph_pkg_config(flowgraph-checkpoint "Files of tensors: <flowgraph/checkpoint.hpp>"

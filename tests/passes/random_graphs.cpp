@@ -9,6 +9,7 @@
 #include <flowgraph/graph/print.hpp>
 #include <flowgraph/plan/bind.hpp>
 #include <flowgraph/plan/print.hpp>
+#include <flowgraph/plan/verify.hpp>
 #include "simulate.hpp"
 
 namespace fg = flowgraph;
@@ -199,6 +200,7 @@ TEST_CASE("a plan computes what the graph says, in any order that it allows") {
       fg::passes::options o{
           .fold = false, .simplify = false, .cse = on, .fuse = on, .verify = true, .allow_unfed = true};
       const fg::plan_data p = fg::passes::plan(model, s, {devices, several ? 3 : 1}, o);
+      REQUIRE(fg::verify(p.view()).why == fg::problem::none);
       REQUIRE(p.fault.why == fg::problem::none);
       const fg::plan_view v = p.view();
       INFO(fg::to_text(model));
@@ -211,6 +213,7 @@ TEST_CASE("a plan computes what the graph says, in any order that it allows") {
       for (int run = 0; run < 5; ++run) check(fetches, want, simulation::plan_run(v, &random).result, !several);
       o.wide = false;
       const fg::plan_data tight = fg::passes::plan(model, s, {devices, several ? 3 : 1}, o);
+      REQUIRE(fg::verify(tight.view()).why == fg::problem::none);
       const fg::binding batch{"batch", 16};
       CHECK(fg::peak_bytes(v, {&batch, 1}) <= 2 * fg::peak_bytes(tight.view(), {&batch, 1}));
       wide += !std::equal(p.operands.begin(), p.operands.end(), tight.operands.begin(),

@@ -83,6 +83,7 @@
   X(learning_rate, "a learning rate must be a finite number above 0") \
   X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
   X(invalid_graph, "the graph is malformed") \
+  X(invalid_plan, "the plan is malformed") \
   /* running a model */ \
   X(unknown_name, "the model has no tensor or operation of this name") \
   X(nothing_fetched, "run: name at least one tensor or operation to fetch") \

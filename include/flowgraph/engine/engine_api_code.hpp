@@ -58,6 +58,9 @@ inline std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, sli
   made->feeds.assign(feeds.begin(), feeds.end());
   passes::options how = e.options().passes;
   how.wide = how.wide && e.options().threads != 1;  // one thread gains nothing from more memory
+#ifndef NDEBUG
+  how.verify = true;
+#endif
   made->plan = passes::plan(g, {fetches, feeds}, e.devices(), how);
   if (made->plan.fault.why != problem::none) refuse_plan(g, made->plan.fault);
   e.add_state(g);
