@@ -13,10 +13,11 @@
 
 namespace flowgraph::detail {
 
-class feed_binder {
+template <class Tag = void>
+class basic_feed_binder {
  public:
   // feeds: in the plan's order. Throws feed_error.
-  feed_binder(const executable& e, const graph_view& g, const borrowed* const* feeds)
+  basic_feed_binder(const executable& e, const graph_view& g, const borrowed* const* feeds)
       : plan_(e.plan()),
         graph_(g),
         feeds_(feeds),
@@ -185,5 +186,6 @@ class feed_binder {
   std::vector<std::int64_t> numbers_;  // of each name; -1: not known
   std::vector<int> bound_by_;          // of each name: the feed that said it
 };
+using feed_binder = basic_feed_binder<>;
 
 }  // namespace flowgraph::detail

@@ -26,10 +26,11 @@
 
 namespace flowgraph::detail {
 
-class engine {
+template <class Tag>
+class basic_engine {
  public:
   // Throws argument_error.
-  engine(const session_options& o, const provider_choice& providers)
+  basic_engine(const session_options& o, const provider_choice& providers)
       : options_(o),
         provider_(choose_provider(o.kernels, providers)),
         resources_(o.resources),
@@ -44,7 +45,7 @@ class engine {
     if (devices_.empty()) devices_.assign(local_device_list.begin(), local_device_list.end());
   }
   // Steps that wait end, and all are over while their plans are there.
-  ~engine() { crew_.reset(); }
+  ~basic_engine() { crew_.reset(); }
 
   const session_options& options() const { return options_; }
 
@@ -121,7 +122,7 @@ class engine {
   class running_step {
    public:
     // Throws feed_error. The graph's view, the feeds and the limits outlive it.
-    running_step(engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
+    running_step(basic_engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
         : engine_(e),
           graph_(g),
           plan_(s.program.plan()),
@@ -153,7 +154,7 @@ class engine {
         executor_->interrupt(std::current_exception());
       }
     }
-    class executor& executor() { return *executor_; }
+    executor& walk() { return *executor_; }
     const step_limits* within() const { return within_ ? &*within_ : nullptr; }
     values_of values() const { return {*workspace_, room_}; }
 
@@ -167,7 +168,7 @@ class engine {
       if (!times_.empty()) begin_ = timing::clock::now();
     }
 
-    engine& engine_;
+    basic_engine& engine_;
     const graph_view& graph_;
     const plan_view& plan_;
     const workspace_lease workspace_;
@@ -176,7 +177,7 @@ class engine {
     std::optional<step_limits> within_;
     std::vector<timing> times_;  // one for each instruction, where they are taken
     timing::clock::time_point begin_;
-    std::optional<class executor> executor_;
+    std::optional<executor> executor_;
     bool started_ = false;
   };
 
@@ -300,7 +301,8 @@ class engine {
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.
-inline void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
+template <class Tag = void>
+void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
   bool fits = b.type == v.type && b.count == v.size;
   if (!b.flat) {
     fits = fits && b.rank == static_cast<int>(v.dims.size());

@@ -22,10 +22,11 @@
 
 namespace flowgraph::detail {
 
-class workspace {
+template <class Tag = void>
+class basic_workspace {
  public:
-  workspace(const executable& e, variable_store& variables, resource_store& resources, const kernel_provider* provider,
-            const session_options& o)
+  basic_workspace(const executable& e, variable_store& variables, resource_store& resources,
+                  const kernel_provider* provider, const session_options& o)
       : executable_(e),
         provider_(provider),
         options_(o),
@@ -53,8 +54,8 @@ class workspace {
     find_versions(variables);
     find_accesses(variables);
   }
-  workspace(const workspace&) = delete;
-  workspace& operator=(const workspace&) = delete;
+  basic_workspace(const basic_workspace&) = delete;
+  basic_workspace& operator=(const basic_workspace&) = delete;
 
   // feeds: in the plan's order. Throws feed_error.
   void bind(const graph_view& g, const borrowed* const* feeds) {
@@ -396,5 +397,6 @@ class workspace {
   // Of each instruction: how many it still waits for. Instructions that wait for nobody, in the order they became so.
   std::unique_ptr<std::atomic<int>[]> pending, ready;
 };
+using workspace = basic_workspace<>;
 
 }  // namespace flowgraph::detail

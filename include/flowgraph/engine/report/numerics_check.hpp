@@ -17,10 +17,11 @@ namespace flowgraph::detail {
 
 // Made before an instruction runs, asked when it has run. What it reads may be overwritten by what it gives, and is
 // then copied before.
-class numerics_check {
+template <class Tag = void>
+class basic_numerics_check {
  public:
   // views: of the plan's operands.
-  numerics_check(const plan_view& p, const instruction& x, const array_view* views)
+  basic_numerics_check(const plan_view& p, const instruction& x, const array_view* views)
       : plan_(p),
         instruction_(x),
         views_(views + x.operands),
@@ -75,5 +76,6 @@ class numerics_check {
   std::vector<array_view> in_, out_;
   std::vector<std::vector<std::byte>> copies_;
 };
+using numerics_check = basic_numerics_check<>;
 
 }  // namespace flowgraph::detail

@@ -25,13 +25,14 @@ struct profile_row {
   double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / static_cast<double>(calls); }
 };
 
-struct profile_rows {
+template <class Tag = void>
+struct basic_profile_rows {
   std::vector<profile_row> rows;  // the longest first
   std::int64_t total = 0, in_kernels = 0;
 
   // key(instruction): those with equal ones are added up.
   template <class Key>
-  profile_rows(const std::vector<step_profile>& steps, const Key& key) {
+  basic_profile_rows(const std::vector<step_profile>& steps, const Key& key) {
     std::map<decltype(key(std::declval<const instruction_profile&>())), profile_row> by_key;
     for (const step_profile& s : steps) {
       total += s.nanoseconds;
@@ -70,12 +71,13 @@ struct profile_rows {
     return text;
   }
 };
+using profile_rows = basic_profile_rows<>;
 
 }  // namespace detail
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF std::string to_text(const std::vector<step_profile>& steps, std::size_t top) {
+FLOWGRAPH_LAZY_CODE std::string to_text(const std::vector<step_profile>& steps, std::size_t top) {
   const detail::profile_rows all(
       steps, [](const instruction_profile& i) { return std::pair<std::string_view, std::string_view>(i.node, i.op); });
   return all.head(steps.size(), "nodes") +
@@ -87,7 +89,7 @@ FLOWGRAPH_OTHER_HALF std::string to_text(const std::vector<step_profile>& steps,
          });
 }
 
-FLOWGRAPH_OTHER_HALF std::string top_ops(const std::vector<step_profile>& steps, std::size_t top) {
+FLOWGRAPH_LAZY_CODE std::string top_ops(const std::vector<step_profile>& steps, std::size_t top) {
   const detail::profile_rows all(steps, [](const instruction_profile& i) { return std::string_view(i.op); });
   return all.head(steps.size(), "ops") +
          fmt::format("{:>6}  {:>10}  {:>10}  {:>6}  {:>8}  {:>8}  {}\n", "share", "us", "us a call", "calls", "Gop/s",

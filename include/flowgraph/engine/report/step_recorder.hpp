@@ -18,7 +18,8 @@
 namespace flowgraph::detail {
 
 // The ops of an instruction, joined by +.
-inline std::string ops_text(const plan_view& p, const instruction& x) {
+template <class Tag = void>
+std::string ops_text(const plan_view& p, const instruction& x) {
   const program& region = p.programs[x.program];
   std::string text(x.program == 0 || region.role == program_role::after ? x.op->name : std::string_view());
   for (const program_step& s : p.steps_of(region)) text += (text.empty() ? "" : "+") + std::string(s.op->name);
@@ -26,7 +27,8 @@ inline std::string ops_text(const plan_view& p, const instruction& x) {
 }
 
 // float[32, 64], float[64, 10] -> float[32, 10]
-inline std::string shapes_text(const instruction& x, const array_view* operands) {
+template <class Tag = void>
+std::string shapes_text(const instruction& x, const array_view* operands) {
   std::string text;
   for (int k = 0; k < x.n_operands + x.n_outputs; ++k) {
     if (k == x.n_operands) text += text.empty() ? "-> " : " -> ";
@@ -37,16 +39,18 @@ inline std::string shapes_text(const instruction& x, const array_view* operands)
 }
 
 // The kernel that computes an instruction of a workspace is the library's own or a provider's.
-inline std::string_view provider_of(const workspace& w, int i) {
+template <class Tag = void>
+std::string_view provider_of(const workspace& w, int i) {
   if (w.attempt_of(i) != nullptr) return "a resource";
   const kernel_provider* const by = w.call(i).by;
   return by != nullptr ? by->name : "flowgraph";
 }
 
-class step_recorder {
+template <class Tag = void>
+class basic_step_recorder {
  public:
   // keep: of how many last steps; 0: none.
-  explicit step_recorder(int keep) : keep_(static_cast<std::size_t>(std::max(keep, 0))) {}
+  explicit basic_step_recorder(int keep) : keep_(static_cast<std::size_t>(std::max(keep, 0))) {}
 
   bool wanted() const { return keep_ > 0; }
 
@@ -101,5 +105,6 @@ class step_recorder {
   std::vector<std::thread::id> threads_;
   std::deque<step_profile> steps_;
 };
+using step_recorder = basic_step_recorder<>;
 
 }  // namespace flowgraph::detail

@@ -12,14 +12,15 @@
 
 namespace flowgraph::detail {
 
-struct value_range {
+template <class Tag = void>
+struct basic_value_range {
   std::int64_t count = 0, nans = 0, infinities = 0;
   double min = 0, max = 0;  // of the others
   std::int64_t first = -1;  // the first that is not finite
   double first_value = 0;
 
-  value_range() = default;
-  explicit value_range(const array_view& v) : count(v.size()) {
+  basic_value_range() = default;
+  explicit basic_value_range(const array_view& v) : count(v.size()) {
     with_type(v.type, [&]<class T>(T) {
       const T* const x = v.as<const T>();
       bool any = false;
@@ -46,12 +47,17 @@ struct value_range {
     return s;
   }
 };
+using value_range = basic_value_range<>;
 
 // NaN has a sign that means nothing.
-inline std::string odd_number_text(double x) { return std::isnan(x) ? "NaN" : x > 0 ? "infinity" : "-infinity"; }
+template <class Tag = void>
+std::string odd_number_text(double x) {
+  return std::isnan(x) ? "NaN" : x > 0 ? "infinity" : "-infinity";
+}
 
 // [1, 3]: where element i stands.
-inline std::string index_text(const array_view& v, std::int64_t i) {
+template <class Tag = void>
+std::string index_text(const array_view& v, std::int64_t i) {
   std::string s;
   for (int axis = v.rank - 1; axis >= 0; --axis) {
     s = std::to_string(i % v.dim(axis)) + (s.empty() ? "" : ", ") + s;

@@ -19,7 +19,8 @@
 
 namespace flowgraph::detail {
 
-class queue_resource final : public resource {
+template <class Tag = void>
+class basic_queue_resource final : public resource {
  public:
   struct component {
     dtype type;
@@ -28,7 +29,7 @@ class queue_resource final : public resource {
   };
 
   // words: of its node. seed: of the session.
-  queue_resource(std::string name, const std::int64_t* words, std::uint64_t seed)
+  basic_queue_resource(std::string name, const std::int64_t* words, std::uint64_t seed)
       : name_(std::move(name)),
         attrs_(attrs_from_words<ops::queue_attrs>(words)),
         inside_(static_cast<ops::queue_kind>(attrs_.kind),
@@ -48,14 +49,14 @@ class queue_resource final : public resource {
   class turn : public attempt {
    public:
     // kept: it is begun again and again, and keeps memory for that.
-    turn(queue_resource& q, bool kept) : queue_(q), kept_(kept) {}
+    turn(basic_queue_resource& q, bool kept) : queue_(q), kept_(kept) {}
     ~turn() override {
       if (!spare_.empty()) queue_.give_back(spare_);
     }
     turn* next = nullptr;
 
    protected:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     // Of why there is nothing.
     void check() const {
@@ -69,7 +70,7 @@ class queue_resource final : public resource {
         throw end_of_input(failure_, message(fmt::format(": {} wanted, {} left", wanted_, left_)));
     }
 
-    queue_resource& queue_;
+    basic_queue_resource& queue_;
     bool kept_;
     waiter* who_ = nullptr;
     element_list hand_;   // what goes in, or came out
@@ -81,7 +82,7 @@ class queue_resource final : public resource {
 
   class putting final : public turn {
    public:
-    putting(queue_resource& q, bool many, bool kept) : turn(q, kept), many_(many) {}
+    putting(basic_queue_resource& q, bool many, bool kept) : turn(q, kept), many_(many) {}
 
     bool begin(const kernel_args& k, waiter& w) override { return begin(k.in, many_ ? k.in[0].dim(0) : 1, w); }
     // in: one for each component, of as many elements as `rows` have.
@@ -100,7 +101,7 @@ class queue_resource final : public resource {
     }
 
    private:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     void check_operands(const array_view* in) const {
       const problem why = many_ ? problem::queue_batch : problem::queue_element;
@@ -121,12 +122,14 @@ class queue_resource final : public resource {
       return e;
     }
 
+    using turn::check, turn::hand_, turn::queue_, turn::spare_, turn::wanted_;
+
     bool many_;
   };
 
   class getting final : public turn {
    public:
-    getting(queue_resource& q, taking how, bool kept) : turn(q, kept), how_(how) {}
+    getting(basic_queue_resource& q, taking how, bool kept) : turn(q, kept), how_(how) {}
 
     // How many elements: of `one` no first axis, else the first extent of the first result.
     bool begin(const kernel_args& k, waiter& w) override { return begin(how_ == taking::one ? 1 : k.out[0].dim(0), w); }
@@ -159,7 +162,7 @@ class queue_resource final : public resource {
     }
 
    private:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     void tell_count(const kernel_args& k, std::int64_t n) const {
       const std::size_t all = queue_.components_.size();
@@ -170,6 +173,8 @@ class queue_resource final : public resource {
       }
       if (k.n_out > static_cast<int>(all)) *k.out[all].as<std::int64_t>() = n;
     }
+
+    using turn::check, turn::hand_, turn::queue_, turn::spare_, turn::wanted_;
 
     taking how_;
   };
@@ -333,5 +338,6 @@ class queue_resource final : public resource {
   linked_list<turn> putters_, getters_;
   bool closed_ = false;
 };
+using queue_resource = basic_queue_resource<>;
 
 }  // namespace flowgraph::detail

@@ -17,7 +17,8 @@
 namespace flowgraph::detail {
 
 // What fg::resources has.
-class resource_table {
+template <class Tag>
+class basic_resource_table {
  public:
   // The one of this name. op, words: how it was declared; another declaration of the same name is a graph_error.
   std::shared_ptr<resource> find(std::string_view name, std::uint64_t op, slice<std::int64_t> words,
@@ -53,9 +54,10 @@ class resource_table {
 };
 
 // Those that the graph of a session declares, by their node.
-class resource_store {
+template <class Tag = void>
+class basic_resource_store {
  public:
-  explicit resource_store(std::shared_ptr<resources> shared)
+  explicit basic_resource_store(std::shared_ptr<resources> shared)
       : all_(shared != nullptr ? std::move(shared) : std::make_shared<resources>()) {}
 
   void add_new(const graph_view& g, std::uint64_t seed) {
@@ -83,5 +85,6 @@ class resource_store {
   int seen_ = 0;
   std::unordered_map<int, std::shared_ptr<resource>> by_node_;
 };
+using resource_store = basic_resource_store<>;
 
 }  // namespace flowgraph::detail

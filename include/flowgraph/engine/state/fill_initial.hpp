@@ -32,7 +32,8 @@ struct fan {
 // n orthonormal vectors of `length` >= n numbers, one after another, from normal ones by Gram and Schmidt: that is Q of
 // A = QR with a positive diagonal of R. Done twice, because one pass leaves what rounding makes of nearly parallel
 // vectors.
-inline std::vector<double> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
+template <class Tag = void>
+std::vector<double> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
   std::vector<double> all(static_cast<std::size_t>(n * length));
   fill_normal(stream, all.data(), n * length, 0, 1);
   using vector = Eigen::Map<Eigen::Array<double, Eigen::Dynamic, 1>>;

@@ -28,9 +28,10 @@ struct step_company {
 };
 
 // One step on its way through its plan.
-class executor {
+template <class Tag = void>
+class basic_executor {
  public:
-  executor(const executable& e, const graph_view& g, workspace& w, const step_company& c)
+  basic_executor(const executable& e, const graph_view& g, workspace& w, const step_company& c)
       : plan_(e.plan()),
         flows_(e.flows()),
         graph_(g),
@@ -332,12 +333,13 @@ class executor {
   std::exception_ptr interrupted_;
   pool_workers* crew_ = nullptr;
   int last_ = 0;  // how far instructions may run by readiness
-  pool_workers::gang gang_{[](void* step) { static_cast<executor*>(step)->run_ready(); }, this};
+  pool_workers::gang gang_{[](void* step) { static_cast<basic_executor*>(step)->run_ready(); }, this};
   std::atomic<int> first_{0}, end_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr failure_;
 };
+using executor = basic_executor<>;
 
 }  // namespace flowgraph::detail
