@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/language/on_devices.hpp>
 
 namespace flowgraph::detail {
@@ -34,7 +33,7 @@ template <class Tag = void>
 void require_device_list(slice<std::string_view> devices) {
   const device_list_fault wrong = check_devices(devices);
   if (wrong.why != problem::none)
-    throw argument_error(wrong.why, fmt::format("session: {}: \"{}\"", sentence(wrong.why), devices[wrong.device]));
+    throw argument_error(wrong.why, text_from({"session: ", sentence(wrong.why), ": \"", devices[wrong.device], "\""}));
 }
 
 }  // namespace flowgraph::detail

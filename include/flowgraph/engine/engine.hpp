@@ -38,7 +38,7 @@ class basic_engine {
         recorder_(o.profile) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
-                           fmt::format("session: threads must be at least 1, got {}", o.threads));
+                           text_from({"session: threads must be at least 1, got ", o.threads}));
     if (o.pool) options_.threads = std::min(o.threads, o.pool.threads() + 1);
     for (const std::string& d : options_.devices) devices_.push_back(d);
     require_device_list(device_slice(devices_));
@@ -188,10 +188,10 @@ class basic_engine {
     std::string text;
     for (int i = 0; i < p.instructions.size(); ++i) {
       const instruction& x = p.instructions[i];
-      text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
+      text += text_from({i, ": ", label_of(g, x.node), " ", ops_text(p, x)});
       for (int k = 0; k < x.n_outputs; ++k)
         text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
-      text += fmt::format(" by {}\n", provider_of(*w, i));
+      text += text_from({" by ", provider_of(*w, i), "\n"});
     }
     return text;
   }
@@ -310,9 +310,9 @@ void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) 
   }
   if (!fits) {
     const std::string given =
-        b.flat ? fmt::format("{} {} values", b.count, name_of(b.type)) : type_text(b.type, b.rank, b.dims);
+        b.flat ? text_from({b.count, " ", name_of(b.type), " values"}) : type_text(b.type, b.rank, b.dims);
     throw feed_error(b.type == v.type ? problem::feed_extents : problem::feed_dtype,
-                     fmt::format("set {}: expected {}, got {}", label_of(g, v.node), type_text(g, v.node), given));
+                     text_from({"set ", label_of(g, v.node), ": expected ", type_text(g, v.node), ", got ", given}));
   }
   if (v.size > 0) std::memcpy(v.data.get(), b.data, v.bytes());
 }

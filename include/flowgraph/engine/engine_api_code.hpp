@@ -34,7 +34,7 @@ template <class Tag = void>
 [[noreturn]] void refuse_plan(const graph_view& g, const plan_fault& fault) {
   std::string message(sentence(fault.why));
   if (fault.node >= 0) {
-    message = fmt::format("{} ({}): {}", label_of(g, fault.node), line_text(g, fault.node), message);
+    message = text_from({label_of(g, fault.node), " (", line_text(g, fault.node), "): ", message});
     if (g.nodes[fault.node].type != dtype::none) message += ": " + type_text(g, fault.node);
   }
   switch (fault.why) {
@@ -46,7 +46,7 @@ template <class Tag = void>
     case problem::nothing_fetched:
       throw argument_error(fault.why, message);
     case problem::no_device:
-      throw plan_error(fault.why, fmt::format("{}: \"{}\"", message, g.device(fault.node)));
+      throw plan_error(fault.why, text_from({message, ": \"", g.device(fault.node), "\""}));
     default:
       throw plan_error(fault.why, message);
   }
@@ -179,17 +179,19 @@ FLOWGRAPH_LAZY_CODE int node_of_name(const graph_view& g, std::string_view name)
   const int id = g.find(name);
   if (id < 0)
     throw name_error(problem::unknown_name,
-                     fmt::format("\"{}\": {}{}", name, sentence(problem::unknown_name), near_names(g, name)));
+                     text_from({"\"", name, "\": ", sentence(problem::unknown_name), near_names(g, name)}));
   return id;
 }
 FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_node(const graph_view& g, int node, std::string_view wanted) {
-  throw graph_error(problem::invalid_graph,
-                    fmt::format("{} is {}, not {}", label_of(g, node),
-                                g.nodes[node].type == dtype::none ? "an operation" : type_text(g, node), wanted));
+  throw graph_error(
+      problem::invalid_graph,
+      text_from({label_of(g, node), " is ", g.nodes[node].type == dtype::none ? "an operation" : type_text(g, node),
+                 ", not ", wanted}));
 }
 FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_target(const array_view& value, const std::int64_t* dims) {
-  throw argument_error(problem::array_data, fmt::format("run_into: the view is {}, the value {}",
-                                                        type_text(value.type, value.rank, dims), type_text(value)));
+  throw argument_error(
+      problem::array_data,
+      text_from({"run_into: the view is ", type_text(value.type, value.rank, dims), ", the value ", type_text(value)}));
 }
 FLOWGRAPH_LAZY_CODE void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
   if (given.empty()) return;
@@ -197,8 +199,8 @@ FLOWGRAPH_LAZY_CODE void require_same_devices(const std::vector<std::string>& gi
   require_device_list(device_slice(views));
   if (!same_devices(device_slice(views), type))
     throw argument_error(problem::devices_differ,
-                         fmt::format("session: {}: {} instead of {}", sentence(problem::devices_differ),
-                                     device_list_text(device_slice(views)), device_list_text(type)));
+                         text_from({"session: ", sentence(problem::devices_differ), ": ",
+                                    device_list_text(device_slice(views)), " instead of ", device_list_text(type)}));
 }
 
 }  // namespace FLOWGRAPH_HALF

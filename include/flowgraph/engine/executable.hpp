@@ -88,8 +88,8 @@ class basic_executable {
     if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
     if (op.is(trait::view)) return &copy_kernel;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
-    throw plan_error(problem::no_kernel, fmt::format("{} ({}): {} has no kernel for {} on the CPU", label_of(g, node),
-                                                     line_text(g, node), op.name, name_of(type)));
+    throw plan_error(problem::no_kernel, text_from({label_of(g, node), " (", line_text(g, node), "): ", op.name,
+                                                    " has no kernel for ", name_of(type), " on the CPU"}));
   }
 
   code make_code(int i, const graph_view& g, const kernel_source& kernels) {

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 
@@ -18,12 +17,12 @@ namespace flowgraph::detail {
 template <class Tag = void>
 std::string plain_label(const graph_view& g, int node) {
   const std::string_view name = g.name_of(node);
-  return name.empty() ? fmt::format("{}_{}", g.nodes[node].op->name, node) : std::string(name);
+  return name.empty() ? text_from({g.nodes[node].op->name, "_", node}) : std::string(name);
 }
 // The same with a user's name in quotes: "loss", matmul_17.
 template <class Tag = void>
 std::string label_of(const graph_view& g, int node) {
-  return g.name_of(node).empty() ? plain_label(g, node) : fmt::format("\"{}\"", g.name_of(node));
+  return g.name_of(node).empty() ? plain_label(g, node) : text_from({"\"", g.name_of(node), "\""});
 }
 
 // float[32, 64]
@@ -58,7 +57,7 @@ std::string type_text(const graph_view& g, int node) {
 template <class Tag = void>
 std::string line_text(const graph_view& g, int node) {
   const source& where = g.origins[node].where;
-  return fmt::format("{}:{}", where.file, where.line);
+  return text_from({where.file, ":", where.line});
 }
 
 // How many letters must be changed, added or left out to get from a to b.
@@ -86,12 +85,12 @@ std::string near_names(const graph_view& g, std::string_view wanted) {
   for (const name_entry& e : g.names) {
     const std::string_view name = g.text(e.text);
     const int allowed = static_cast<int>(wanted.size()) / 3 + 1;
-    if (edit_distance(wanted, name) <= allowed) near += fmt::format("{}\"{}\"", near.empty() ? "" : ", ", name);
-    if (count++ < 12) all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", name);
+    if (edit_distance(wanted, name) <= allowed) near += text_from({near.empty() ? "" : ", ", "\"", name, "\""});
+    if (count++ < 12) all += text_from({all.empty() ? "" : ", ", "\"", name, "\""});
   }
   if (!near.empty()) return "; did you mean " + near + "?";
   if (all.empty()) return "; it has no names at all";
-  return fmt::format("; it has {}{}", all, count > 12 ? fmt::format(" and {} more", count - 12) : "");
+  return text_from({"; it has ", all, count > 12 ? text_from({" and ", count - 12, " more"}) : ""});
 }
 
 }  // namespace flowgraph::detail

@@ -367,7 +367,7 @@ class basic_workspace {
     std::string name;
     for (int k = 0; k < p.symbols.size() && name.empty(); ++k)
       if (binder.symbols[static_cast<std::size_t>(k)] < 0) name = binder.unbound_name(k);
-    throw feed_error(problem::extent_unknown, fmt::format("\"{}\" is not bound by any feed of this step", name));
+    throw feed_error(problem::extent_unknown, text_from({"\"", name, "\" is not bound by any feed of this step"}));
   }
 
   const executable& executable_;

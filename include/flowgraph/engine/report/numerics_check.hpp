@@ -54,17 +54,17 @@ class basic_numerics_check {
 
   [[noreturn]] void refuse(const array_view& o, const value_range& r) const {
     std::string text =
-        fmt::format("{} of {} elements {} not finite, the first at {}: {}", r.nans + r.infinities, r.count,
-                    r.nans + r.infinities == 1 ? "is" : "are", index_text(o, r.first), odd_number_text(r.first_value));
+        text_from({r.nans + r.infinities, " of ", r.count, " elements ", r.nans + r.infinities == 1 ? "is" : "are",
+                   " not finite, the first at ", index_text(o, r.first), ": ", odd_number_text(r.first_value)});
     const std::string step = first_bad_step(plan_, instruction_, in_.data(), views_);
     if (!step.empty()) text += "\n  " + step;
     for (std::size_t k = 0; k < in_.size(); ++k) {
       const array_view& v = in_[k];
       if (v.data == nullptr) continue;  // computed on the way, never in memory
-      text += fmt::format("\n  operand {}: {}, {}", k, type_text(v), value_range(v).text());
+      text += text_from({"\n  operand ", k, ": ", type_text(v), ", ", value_range(v).text()});
       if (v.rank == o.rank && std::equal(v.dims, v.dims + v.rank, o.dims))
         with_type(v.type, [&]<class T>(T) {
-          text += fmt::format(", {:.6g} there", static_cast<double>(v.as<const T>()[r.first]));
+          text += text_from({", ", six_digits(static_cast<double>(v.as<const T>()[r.first])), " there"});
         });
     }
     throw execution_error(problem::not_finite, text);

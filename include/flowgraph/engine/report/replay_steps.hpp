@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/kernels/cpu/elementwise.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/plan.hpp>
@@ -73,9 +72,9 @@ std::string first_bad_step(const plan_view& p, const instruction& x, const array
       if (!evaluate(elementwise_kernels{}, s.op->id, read, results[k])) return "";
       with_type(s.type, [&]<class T>(T) { results[k] = static_cast<double>(convert<T>(results[k])); });
       if (std::isfinite(results[k])) continue;
-      for (int j = 0; j < s.n_inputs && j < 4; ++j) operands += fmt::format("{}{:.6g}", j == 0 ? "" : ", ", read[j]);
-      return fmt::format("{} of {} gave {} at {}", s.op->name, operands, odd_number_text(results[k]),
-                         index_text(value, i));
+      for (int j = 0; j < s.n_inputs && j < 4; ++j) operands += text_from({j == 0 ? "" : ", ", six_digits(read[j])});
+      return text_from(
+          {s.op->name, " of ", operands, " gave ", odd_number_text(results[k]), " at ", index_text(value, i)});
     }
   return "";
 }

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 
@@ -41,9 +40,10 @@ struct basic_value_range {
   bool is_finite() const { return nans == 0 && infinities == 0; }
   // -1 to 3.5, 2 NaN, 1 infinite
   std::string text() const {
-    std::string s = count == nans + infinities ? "no finite numbers" : fmt::format("{:.6g} to {:.6g}", min, max);
-    if (nans > 0) s += fmt::format(", {} NaN", nans);
-    if (infinities > 0) s += fmt::format(", {} infinite", infinities);
+    std::string s =
+        count == nans + infinities ? "no finite numbers" : text_from({six_digits(min), " to ", six_digits(max)});
+    if (nans > 0) s += text_from({", ", nans, " NaN"});
+    if (infinities > 0) s += text_from({", ", infinities, " infinite"});
     return s;
   }
 };

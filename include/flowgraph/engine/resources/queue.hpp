@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include "queue_elements.hpp"
 #include "resource.hpp"
@@ -61,13 +60,13 @@ class basic_queue_resource final : public resource {
     // Of why there is nothing.
     void check() const {
       const auto message = [&](std::string_view rest) {
-        return fmt::format("queue \"{}\": {}{}", queue_.name_, sentence(failure_), rest);
+        return text_from({"queue \"", queue_.name_, "\": ", sentence(failure_), rest});
       };
       if (failure_ == problem::queue_closed) throw closed_error(failure_, message(""));
       if (failure_ == problem::enqueue_cancelled)
-        throw cancelled_error(failure_, message(fmt::format("; {} of {} elements are in it", moved_, wanted_)));
+        throw cancelled_error(failure_, message(text_from({"; ", moved_, " of ", wanted_, " elements are in it"})));
       if (failure_ == problem::end_of_input)
-        throw end_of_input(failure_, message(fmt::format(": {} wanted, {} left", wanted_, left_)));
+        throw end_of_input(failure_, message(text_from({": ", wanted_, " wanted, ", left_, " left"})));
     }
 
     basic_queue_resource& queue_;
@@ -108,8 +107,8 @@ class basic_queue_resource final : public resource {
       for (std::size_t i = 0; i < queue_.components_.size(); ++i)
         if (static_cast<std::size_t>(in[i].size() * size_of(in[i].type)) !=
             queue_.components_[i].bytes * static_cast<std::size_t>(wanted_))
-          throw argument_error(why,
-                               fmt::format("queue \"{}\": {}, got {}", queue_.name_, sentence(why), type_text(in[i])));
+          throw argument_error(
+              why, text_from({"queue \"", queue_.name_, "\": ", sentence(why), ", got ", type_text(in[i])}));
     }
     queue_element* filled(const array_view* in, std::int64_t row) {
       queue_element* e = spare_.empty() ? queue_.new_element() : spare_.pop_front();

@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/engine/threads/linked_list.hpp>
 #include <flowgraph/ops/synchronize.hpp>
 #include "resource.hpp"
@@ -77,7 +76,7 @@ class basic_mutex_resource final : public resource {
     return true;
   }
   [[noreturn]] void refuse(problem why) const {
-    throw argument_error(why, fmt::format("mutex \"{}\": {}", name_, sentence(why)));
+    throw argument_error(why, text_from({"mutex \"", name_, "\": ", sentence(why)}));
   }
 
  private:

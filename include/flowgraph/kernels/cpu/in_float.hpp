@@ -19,13 +19,17 @@ inline constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_
 template <class Op>
 concept computes_in_float = requires { requires cpu_kernel<Op>::in_float; };
 
+// Eigen's half, for who converts T: its types are asked for where somebody does.
+template <class T>
+using eigen_half = std::conditional_t<std::is_same_v<T, half>, Eigen::half, T>;
+
 // Eigen knows the processor's instructions for half; shifting bfloat16 is as fast as it gets.
 template <class T>
 void widen(const T* from, float* to, std::int64_t n) {
   std::int64_t i = 0;
   if constexpr (std::is_same_v<T, half>) {
     constexpr std::int64_t chunk = 64;
-    Eigen::Array<Eigen::half, chunk, 1> part;
+    Eigen::Array<eigen_half<T>, chunk, 1> part;
     for (; i + chunk <= n; i += chunk) {
       std::memcpy(static_cast<void*>(part.data()), from + i, sizeof part);
       Eigen::Map<Eigen::Array<float, chunk, 1>>(to + i) = part.template cast<float>();
@@ -38,9 +42,9 @@ void narrow(const float* from, T* to, std::int64_t n) {
   std::int64_t i = 0;
   if constexpr (std::is_same_v<T, half>) {
     constexpr std::int64_t chunk = 64;
-    Eigen::Array<Eigen::half, chunk, 1> part;
+    Eigen::Array<eigen_half<T>, chunk, 1> part;
     for (; i + chunk <= n; i += chunk) {
-      part = Eigen::Map<const Eigen::Array<float, chunk, 1>>(from + i).template cast<Eigen::half>();
+      part = Eigen::Map<const Eigen::Array<float, chunk, 1>>(from + i).template cast<eigen_half<T>>();
       std::memcpy(to + i, static_cast<const void*>(part.data()), sizeof part);
     }
   }
