@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/engine/report/times_of_steps.hpp>
 #include <flowgraph/engine/step/executor.hpp>
 #include <flowgraph/engine/threads/async_crew.hpp>
 #include <flowgraph/engine/threads/thread_pool.hpp>
@@ -30,12 +31,12 @@ template <class Tag>
 class basic_engine {
  public:
   // Throws argument_error.
-  basic_engine(const session_options& o, const provider_choice& providers)
+  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find)
       : options_(o),
         provider_(choose_provider(o.kernels, providers)),
-        resources_(o.resources),
+        resources_(o.resources, find),
         seed_(o.seed),
-        recorder_(o.profile) {
+        recorder_(o.profile.make()) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
                            text_from({"session: threads must be at least 1, got ", o.threads}));
@@ -132,7 +133,7 @@ class basic_engine {
                 std::defer_lock) {
       workspace_->bind(g, feeds);
       if (l != nullptr) within_.emplace(*l);
-      if (e.recorder_.wanted()) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
+      if (e.recorder_ != nullptr) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
       executor_.emplace(
           s.program, g, *workspace_,
           step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_, e.options_.check_numerics});
@@ -143,7 +144,7 @@ class basic_engine {
     bool go_on(waiter* w) {
       if (!started_) start();
       const bool done = executor_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
-      if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, times_, begin_);
+      if (done && !times_.empty()) engine_.recorder_->add(plan_, graph_, *workspace_, times_, begin_);
       return done;
     }
     // On the calling thread, whose waiter it has.
@@ -230,7 +231,9 @@ class basic_engine {
   }
 
   // The last steps, oldest first.
-  std::vector<step_profile> profile() const { return recorder_.last(); }
+  std::vector<step_profile> profile() const {
+    return recorder_ == nullptr ? std::vector<step_profile>() : recorder_->last();
+  }
 
   // Where callers have no thread to lend, as many as a step may have are made.
   async_crew& crew() {
@@ -291,8 +294,8 @@ class basic_engine {
   std::atomic<std::uint64_t> steps_taken_{0};
   std::once_flag helpers_made_;
   std::unique_ptr<thread_pool> pool_;
-  std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
-  step_recorder recorder_;
+  std::unique_ptr<pool_workers> helpers_;     // after the pool: it ends first
+  std::unique_ptr<times_of_steps> recorder_;  // null: nobody wants them
   std::once_flag crew_made_;
   std::unique_ptr<thread_pool> async_pool_;
   step_table<known_step> steps_;

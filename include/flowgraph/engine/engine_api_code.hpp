@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/engine/report/numerics_check.hpp>
+#include <flowgraph/engine/report/step_recorder.hpp>
+#include <flowgraph/engine/resources/resources.hpp>
 #include <flowgraph/engine/step/async_step.hpp>
 #include <flowgraph/engine/threads/signal.hpp>
 #include <flowgraph/kernels/user_kernels.hpp>
@@ -81,8 +84,8 @@ FLOWGRAPH_OTHER_HALF int default_threads() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, const graph_view& g) {
-  auto e = std::make_unique<engine>(o, built_in_providers());
+FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, const graph_view& g, resource_finder find) {
+  auto e = std::make_unique<engine>(o, built_in_providers(), find);
   e->add_state(g);
   return e.release();
 }
@@ -136,6 +139,12 @@ FLOWGRAPH_LAZY_CODE void write_variables(engine& e, const random_position* p,
               [&](std::span<const variable_access> all) { use(views_of(all)); });
 }
 
+FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> find_resource(std::shared_ptr<resources>& all, std::string_view name,
+                                                            std::uint64_t op, slice<std::int64_t> words,
+                                                            std::uint64_t seed) {
+  if (all == nullptr) all = std::make_shared<resources>();
+  return all->table().find(name, op, words, seed);
+}
 FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> resource_of(engine& e, int node) { return e.resource_of(node); }
 FLOWGRAPH_LAZY_CODE void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
                                  const limits* within) {

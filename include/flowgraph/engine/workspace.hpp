@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include <flowgraph/engine/resources/resources.hpp>
+#include <flowgraph/engine/resources/resource_store.hpp>
 #include <flowgraph/engine/state/variables.hpp>
 #include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/step/work.hpp>

@@ -57,7 +57,7 @@ class basic_dynamic_session {
       : basic_dynamic_session(g.data(), options) {}
   explicit basic_dynamic_session(graph_data& g, const session_options& options = {})
       : graph_(&g),
-        engine_(detail::make_engine(options, g.view())) {}
+        engine_(detail::make_engine(options, g.view(), &detail::find_resource)) {}
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
   // order. One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;

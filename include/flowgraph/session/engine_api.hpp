@@ -35,6 +35,10 @@ template <class Tag = void>
 class basic_prepared_step;
 using prepared_step = basic_prepared_step<>;  // a plan that an engine can run
 
+// Apart from the engine, so that sessions of graphs without resources have no code for them.
+using resource_finder = std::shared_ptr<resource> (*)(std::shared_ptr<resources>& all, std::string_view name,
+                                                      std::uint64_t op, slice<std::int64_t> words, std::uint64_t seed);
+
 // A step as plain data: what the compiler, or a dynamic_session, made of a signature.
 struct planned_step {
   plan_view plan;
@@ -107,8 +111,9 @@ using engine_handle = std::unique_ptr<engine, free_engine>;
 
 inline namespace FLOWGRAPH_HALF {
 
-// Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now.
-FLOWGRAPH_LAZY_HALF engine* make_engine(const session_options& o, const graph_view& g);
+// Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now. find: null where a
+// graph never declares a resource.
+FLOWGRAPH_LAZY_HALF engine* make_engine(const session_options& o, const graph_view& g, resource_finder find);
 // When no step is begun any more: those that wait end, and all are over when this returns.
 FLOWGRAPH_LAZY_HALF void end_engine(engine* e) noexcept;
 
@@ -151,7 +156,11 @@ FLOWGRAPH_LAZY_HALF void read_variables(engine& e, callback<void(std::span<const
 FLOWGRAPH_LAZY_HALF void write_variables(engine& e, const random_position* p,
                                          callback<void(std::span<const variable_view>)> use);
 
-// The queue, mutex or barrier that a node declares. What waits does so on the calling thread.
+// The queue, mutex or barrier of a name; all: made where there are none yet. op, words: how it was declared.
+FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> find_resource(std::shared_ptr<resources>& all, std::string_view name,
+                                                            std::uint64_t op, slice<std::int64_t> words,
+                                                            std::uint64_t seed);
+// The one that a node declares. What waits does so on the calling thread.
 FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> resource_of(engine& e, int node);
 // values: one for each component; rows: how many elements they are.
 FLOWGRAPH_LAZY_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,

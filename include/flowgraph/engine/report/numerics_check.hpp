@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/text.hpp>
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "replay_steps.hpp"
 #include "value_range.hpp"
@@ -77,5 +79,20 @@ class basic_numerics_check {
   std::vector<std::vector<std::byte>> copies_;
 };
 using numerics_check = basic_numerics_check<>;
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_LAZY_CODE void run_checked(const plan_view& p, const instruction& x, const array_view* views,
+                                     const bound_call& call) {
+  const numerics_check check(p, x, views);
+  call();
+  if (x.op->id == ops::unset::id) {  // nobody reads it yet, but for the check
+    const array_view& y = call.args.out[0];
+    std::memset(y.data, 0, static_cast<std::size_t>(y.size() * size_of(y.type)));
+  }
+  check.results();
+}
+
+}  // namespace FLOWGRAPH_HALF
 
 }  // namespace flowgraph::detail

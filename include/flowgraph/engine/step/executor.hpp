@@ -10,8 +10,7 @@
 #include <string>
 #include <thread>
 
-#include <flowgraph/engine/report/numerics_check.hpp>
-#include <flowgraph/engine/report/step_recorder.hpp>
+#include <flowgraph/engine/report/instruction_text.hpp>
 #include <flowgraph/engine/report/timing.hpp>
 #include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/engine/workspace.hpp>
@@ -24,7 +23,7 @@ struct step_company {
   const step_limits* within = nullptr;
   timing* times = nullptr;        // one for each instruction
   variable_hold* held = nullptr;  // the variables that the step has; it lets them go while it waits for another step
-  bool check_numerics = false;
+  check_option check_numerics = {};
 };
 
 // One step on its way through its plan.
@@ -238,14 +237,7 @@ class basic_executor {
   }
   void run_checked(int i) const {
     if (!company_.check_numerics) return workspace_.call(i)();
-    const numerics_check check(plan_, plan_.instructions[i], workspace_.operand(0));
-    workspace_.call(i)();
-    const instruction& x = plan_.instructions[i];
-    if (x.op->id == ops::unset::id) {  // nobody reads it yet, but for the check
-      const array_view& y = workspace_.call(i).args.out[0];
-      std::memset(y.data, 0, static_cast<std::size_t>(y.size() * size_of(y.type)));
-    }
-    check.results();
+    company_.check_numerics.run()(plan_, plan_.instructions[i], workspace_.operand(0), workspace_.call(i));
   }
 
   // Says which node failed, on what, and which line of the user's made it.
