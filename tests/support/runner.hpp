@@ -96,7 +96,7 @@ class planned_run {
 class runner {
  public:
   runner(graph_data& g, const std::vector<int>& fetches, const std::vector<int>& feeds, const session_options& o)
-      : engine_(fgd::make_engine(o, g.view())),
+      : engine_(fgd::make_engine(o, g.view(), &fgd::find_resource)),
         run_(*engine_, g.view(), fetches, feeds) {}
   std::vector<fetched_array> run(const std::vector<fgd::borrowed>& feeds) { return run_.run(feeds); }
   fgd::engine& engine() { return *engine_; }

@@ -5,11 +5,17 @@
 //   FLOWGRAPH_IMPLEMENTATION    this, which defines them for all its files.
 // FLOWGRAPH_OTHER_HALF stands before each of them; where FLOWGRAPH_OTHER_HALF_HERE is 1, the header that declares them
 // includes the one that defines them.
+// Where a file has everything, it should pay for what it uses alone; but a compiler reads all that an inline function
+// needs of the standard library even if nobody calls it. So FLOWGRAPH_LAZY_HALF makes a template there of a function
+// that is declared, FLOWGRAPH_LAZY_CODE of its definition, and the classes behind them are templates of a Tag that is
+// void.
 #pragma once
 
 #if defined(FLOWGRAPH_IMPLEMENTATION) || defined(FLOWGRAPH_COMPILED)
 #define FLOWGRAPH_HALF in_flowgraph_compiled
 #define FLOWGRAPH_OTHER_HALF
+#define FLOWGRAPH_LAZY_HALF
+#define FLOWGRAPH_LAZY_CODE
 #ifdef FLOWGRAPH_IMPLEMENTATION
 #define FLOWGRAPH_OTHER_HALF_HERE 1
 #else
@@ -18,6 +24,8 @@
 #else
 #define FLOWGRAPH_HALF header_only
 #define FLOWGRAPH_OTHER_HALF inline
+#define FLOWGRAPH_LAZY_HALF template <class Tag = void>
+#define FLOWGRAPH_LAZY_CODE template <class Tag>
 #define FLOWGRAPH_OTHER_HALF_HERE 1
 #endif
 

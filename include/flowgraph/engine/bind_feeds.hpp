@@ -13,10 +13,11 @@
 
 namespace flowgraph::detail {
 
-class feed_binder {
+template <class Tag = void>
+class basic_feed_binder {
  public:
   // feeds: in the plan's order. Throws feed_error.
-  feed_binder(const executable& e, const graph_view& g, const borrowed* const* feeds)
+  basic_feed_binder(const executable& e, const graph_view& g, const borrowed* const* feeds)
       : plan_(e.plan()),
         graph_(g),
         feeds_(feeds),
@@ -57,19 +58,19 @@ class feed_binder {
 
   [[noreturn]] void refuse(int f, std::string_view more = "") const {
     const borrowed& b = *feeds_[f];
-    const std::string given = b.flat ? fmt::format("{} values", b.count) : type_text(b.type, b.rank, b.dims);
-    throw feed_error(problem::feed_extents, fmt::format("feed {}: expected {}, got {}{}", feed_name(f),
-                                                        type_text(graph_, plan_.feeds[f].node), given, more));
+    const std::string given = b.flat ? text_from({b.count, " values"}) : type_text(b.type, b.rank, b.dims);
+    throw feed_error(problem::feed_extents, text_from({"feed ", feed_name(f), ": expected ",
+                                                       type_text(graph_, plan_.feeds[f].node), ", got ", given, more}));
   }
   std::string feed_name(int f) const {
-    return fmt::format("{} ({})", label_of(graph_, plan_.feeds[f].node), line_text(graph_, plan_.feeds[f].node));
+    return text_from({label_of(graph_, plan_.feeds[f].node), " (", line_text(graph_, plan_.feeds[f].node), ")"});
   }
 
   void check_type(int f) const {
     if (feeds_[f]->type == plan_.feeds[f].type) return;
     throw feed_error(problem::feed_dtype,
-                     fmt::format("feed {}: expected {}, got {} values", feed_name(f),
-                                 type_text(graph_, plan_.feeds[f].node), name_of(feeds_[f]->type)));
+                     text_from({"feed ", feed_name(f), ": expected ", type_text(graph_, plan_.feeds[f].node), ", got ",
+                                name_of(feeds_[f]->type), " values"}));
   }
 
   std::size_t index_of(std::string_view name) const {
@@ -130,8 +131,8 @@ class feed_binder {
       return numbers_[i];
     });
     if (other < 0 || other == f) refuse(f);
-    throw feed_error(problem::extent_conflict, fmt::format("\"{}\" is {} in feed {} and {} in feed {}", text, known,
-                                                           feed_name(other), value, feed_name(f)));
+    throw feed_error(problem::extent_conflict, text_from({"\"", text, "\" is ", known, " in feed ", feed_name(other),
+                                                          " and ", value, " in feed ", feed_name(f)}));
   }
 
   bool bind_shaped(int f) {
@@ -185,5 +186,6 @@ class feed_binder {
   std::vector<std::int64_t> numbers_;  // of each name; -1: not known
   std::vector<int> bound_by_;          // of each name: the feed that said it
 };
+using feed_binder = basic_feed_binder<>;
 
 }  // namespace flowgraph::detail

@@ -7,7 +7,8 @@
 
 namespace flowgraph::detail {
 
-inline provider_choice built_in_providers() {
+template <class Tag = void>
+provider_choice built_in_providers() {
 #if FLOWGRAPH_ONEDNN
   return {&onednn::everywhere, &onednn::where_faster};
 #else

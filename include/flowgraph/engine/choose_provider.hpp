@@ -9,7 +9,8 @@
 namespace flowgraph::detail {
 
 // Null: the library's own kernels alone. Throws argument_error.
-inline const kernel_provider* choose_provider(kernels asked, const provider_choice& built_in) {
+template <class Tag = void>
+const kernel_provider* choose_provider(kernels asked, const provider_choice& built_in) {
   const char* const said = asked == kernels::automatic ? std::getenv("FLOWGRAPH_KERNELS") : nullptr;
   const std::string_view name = said == nullptr ? "" : said;
   const auto refuse = [&](std::string_view who, std::string_view what) {

@@ -5,32 +5,35 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/language/on_devices.hpp>
 
 namespace flowgraph::detail {
 
 // Views of the texts.
-inline std::vector<std::string_view> device_views(const std::vector<std::string>& devices) {
+template <class Tag = void>
+std::vector<std::string_view> device_views(const std::vector<std::string>& devices) {
   return {devices.begin(), devices.end()};
 }
-inline slice<std::string_view> device_slice(const std::vector<std::string_view>& devices) {
+template <class Tag = void>
+slice<std::string_view> device_slice(const std::vector<std::string_view>& devices) {
   return {devices.data(), static_cast<int>(devices.size())};
 }
 
-inline std::string device_list_text(slice<std::string_view> devices) {
+template <class Tag = void>
+std::string device_list_text(slice<std::string_view> devices) {
   std::string text;
   for (const std::string_view d : devices) text += (text.empty() ? "\"" : ", \"") + std::string(d) + '"';
   return text;
 }
 
 // Throws argument_error.
-inline void require_device_list(slice<std::string_view> devices) {
+template <class Tag = void>
+void require_device_list(slice<std::string_view> devices) {
   const device_list_fault wrong = check_devices(devices);
   if (wrong.why != problem::none)
-    throw argument_error(wrong.why, fmt::format("session: {}: \"{}\"", sentence(wrong.why), devices[wrong.device]));
+    throw argument_error(wrong.why, text_from({"session: ", sentence(wrong.why), ": \"", devices[wrong.device], "\""}));
 }
 
 }  // namespace flowgraph::detail

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/engine/report/times_of_steps.hpp>
 #include <flowgraph/engine/step/executor.hpp>
 #include <flowgraph/engine/threads/async_crew.hpp>
 #include <flowgraph/engine/threads/thread_pool.hpp>
@@ -26,25 +27,26 @@
 
 namespace flowgraph::detail {
 
-class engine {
+template <class Tag>
+class basic_engine {
  public:
   // Throws argument_error.
-  engine(const session_options& o, const provider_choice& providers)
+  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find)
       : options_(o),
         provider_(choose_provider(o.kernels, providers)),
-        resources_(o.resources),
+        resources_(o.resources, find),
         seed_(o.seed),
-        recorder_(o.profile) {
+        recorder_(o.profile.make()) {
     if (o.threads < 1)
       throw argument_error(problem::session_threads,
-                           fmt::format("session: threads must be at least 1, got {}", o.threads));
+                           text_from({"session: threads must be at least 1, got ", o.threads}));
     if (o.pool) options_.threads = std::min(o.threads, o.pool.threads() + 1);
     for (const std::string& d : options_.devices) devices_.push_back(d);
     require_device_list(device_slice(devices_));
     if (devices_.empty()) devices_.assign(local_device_list.begin(), local_device_list.end());
   }
   // Steps that wait end, and all are over while their plans are there.
-  ~engine() { crew_.reset(); }
+  ~basic_engine() { crew_.reset(); }
 
   const session_options& options() const { return options_; }
 
@@ -121,7 +123,7 @@ class engine {
   class running_step {
    public:
     // Throws feed_error. The graph's view, the feeds and the limits outlive it.
-    running_step(engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
+    running_step(basic_engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
         : engine_(e),
           graph_(g),
           plan_(s.program.plan()),
@@ -131,7 +133,7 @@ class engine {
                 std::defer_lock) {
       workspace_->bind(g, feeds);
       if (l != nullptr) within_.emplace(*l);
-      if (e.recorder_.wanted()) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
+      if (e.recorder_ != nullptr) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
       executor_.emplace(
           s.program, g, *workspace_,
           step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_, e.options_.check_numerics});
@@ -142,7 +144,7 @@ class engine {
     bool go_on(waiter* w) {
       if (!started_) start();
       const bool done = executor_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
-      if (done && !times_.empty()) engine_.recorder_.add(plan_, graph_, *workspace_, times_, begin_);
+      if (done && !times_.empty()) engine_.recorder_->add(plan_, graph_, *workspace_, times_, begin_);
       return done;
     }
     // On the calling thread, whose waiter it has.
@@ -153,7 +155,7 @@ class engine {
         executor_->interrupt(std::current_exception());
       }
     }
-    class executor& executor() { return *executor_; }
+    executor& walk() { return *executor_; }
     const step_limits* within() const { return within_ ? &*within_ : nullptr; }
     values_of values() const { return {*workspace_, room_}; }
 
@@ -167,7 +169,7 @@ class engine {
       if (!times_.empty()) begin_ = timing::clock::now();
     }
 
-    engine& engine_;
+    basic_engine& engine_;
     const graph_view& graph_;
     const plan_view& plan_;
     const workspace_lease workspace_;
@@ -176,7 +178,7 @@ class engine {
     std::optional<step_limits> within_;
     std::vector<timing> times_;  // one for each instruction, where they are taken
     timing::clock::time_point begin_;
-    std::optional<class executor> executor_;
+    std::optional<executor> executor_;
     bool started_ = false;
   };
 
@@ -187,10 +189,10 @@ class engine {
     std::string text;
     for (int i = 0; i < p.instructions.size(); ++i) {
       const instruction& x = p.instructions[i];
-      text += fmt::format("{}: {} {}", i, label_of(g, x.node), ops_text(p, x));
+      text += text_from({i, ": ", label_of(g, x.node), " ", ops_text(p, x)});
       for (int k = 0; k < x.n_outputs; ++k)
         text += (k == 0 ? " -> " : ", ") + type_text(*w->operand(x.operands + x.n_operands + k));
-      text += fmt::format(" by {}\n", provider_of(*w, i));
+      text += text_from({" by ", provider_of(*w, i), "\n"});
     }
     return text;
   }
@@ -229,7 +231,9 @@ class engine {
   }
 
   // The last steps, oldest first.
-  std::vector<step_profile> profile() const { return recorder_.last(); }
+  std::vector<step_profile> profile() const {
+    return recorder_ == nullptr ? std::vector<step_profile>() : recorder_->last();
+  }
 
   // Where callers have no thread to lend, as many as a step may have are made.
   async_crew& crew() {
@@ -290,8 +294,8 @@ class engine {
   std::atomic<std::uint64_t> steps_taken_{0};
   std::once_flag helpers_made_;
   std::unique_ptr<thread_pool> pool_;
-  std::unique_ptr<pool_workers> helpers_;  // after the pool: it ends first
-  step_recorder recorder_;
+  std::unique_ptr<pool_workers> helpers_;     // after the pool: it ends first
+  std::unique_ptr<times_of_steps> recorder_;  // null: nobody wants them
   std::once_flag crew_made_;
   std::unique_ptr<thread_pool> async_pool_;
   step_table<known_step> steps_;
@@ -300,7 +304,8 @@ class engine {
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.
-inline void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
+template <class Tag = void>
+void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
   bool fits = b.type == v.type && b.count == v.size;
   if (!b.flat) {
     fits = fits && b.rank == static_cast<int>(v.dims.size());
@@ -308,9 +313,9 @@ inline void assign_variable(const graph_view& g, variable_state& v, const borrow
   }
   if (!fits) {
     const std::string given =
-        b.flat ? fmt::format("{} {} values", b.count, name_of(b.type)) : type_text(b.type, b.rank, b.dims);
+        b.flat ? text_from({b.count, " ", name_of(b.type), " values"}) : type_text(b.type, b.rank, b.dims);
     throw feed_error(b.type == v.type ? problem::feed_extents : problem::feed_dtype,
-                     fmt::format("set {}: expected {}, got {}", label_of(g, v.node), type_text(g, v.node), given));
+                     text_from({"set ", label_of(g, v.node), ": expected ", type_text(g, v.node), ", got ", given}));
   }
   if (v.size > 0) std::memcpy(v.data.get(), b.data, v.bytes());
 }

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/engine/report/numerics_check.hpp>
+#include <flowgraph/engine/report/step_recorder.hpp>
+#include <flowgraph/engine/resources/resources.hpp>
 #include <flowgraph/engine/step/async_step.hpp>
 #include <flowgraph/engine/threads/signal.hpp>
 #include <flowgraph/kernels/user_kernels.hpp>
@@ -30,10 +33,11 @@ const char flowgraph_is_header_only_in_one_file_and_compiled_for_another = 0;
 
 namespace flowgraph::detail {
 
-[[noreturn]] inline void refuse_plan(const graph_view& g, const plan_fault& fault) {
+template <class Tag = void>
+[[noreturn]] void refuse_plan(const graph_view& g, const plan_fault& fault) {
   std::string message(sentence(fault.why));
   if (fault.node >= 0) {
-    message = fmt::format("{} ({}): {}", label_of(g, fault.node), line_text(g, fault.node), message);
+    message = text_from({label_of(g, fault.node), " (", line_text(g, fault.node), "): ", message});
     if (g.nodes[fault.node].type != dtype::none) message += ": " + type_text(g, fault.node);
   }
   switch (fault.why) {
@@ -45,14 +49,15 @@ namespace flowgraph::detail {
     case problem::nothing_fetched:
       throw argument_error(fault.why, message);
     case problem::no_device:
-      throw plan_error(fault.why, fmt::format("{}: \"{}\"", message, g.device(fault.node)));
+      throw plan_error(fault.why, text_from({message, ": \"", g.device(fault.node), "\""}));
     default:
       throw plan_error(fault.why, message);
   }
 }
 
-inline std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                             kernel_finder library) {
+template <class Tag = void>
+std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                      kernel_finder library) {
   auto made = std::make_unique<planned_now>();
   made->fetches.assign(fetches.begin(), fetches.end());
   made->feeds.assign(feeds.begin(), feeds.end());
@@ -69,7 +74,8 @@ inline std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, sli
   return made;
 }
 
-inline std::vector<variable_view> views_of(std::span<const variable_access> all) {
+template <class Tag = void>
+std::vector<variable_view> views_of(std::span<const variable_access> all) {
   std::vector<variable_view> views;
   for (const variable_access& a : all) views.push_back({a.variable->node, a.variable->view()});
   return views;
@@ -81,75 +87,81 @@ FLOWGRAPH_OTHER_HALF int default_threads() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-FLOWGRAPH_OTHER_HALF engine* make_engine(const session_options& o, const graph_view& g) {
-  auto e = std::make_unique<engine>(o, built_in_providers());
+FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, const graph_view& g, resource_finder find) {
+  auto e = std::make_unique<engine>(o, built_in_providers(), find);
   e->add_state(g);
   return e.release();
 }
-FLOWGRAPH_OTHER_HALF void end_engine(engine* e) noexcept { delete e; }
+FLOWGRAPH_LAZY_CODE void end_engine(engine* e) noexcept { delete e; }
 
-FLOWGRAPH_OTHER_HALF void add_state(engine& e, const graph_view& g) { e.add_state(g); }
-FLOWGRAPH_OTHER_HALF void initialize(engine& e, const graph_view& g, std::uint64_t seed) { e.initialize(g, seed); }
+FLOWGRAPH_LAZY_CODE void add_state(engine& e, const graph_view& g) { e.add_state(g); }
+FLOWGRAPH_LAZY_CODE void initialize(engine& e, const graph_view& g, std::uint64_t seed) { e.initialize(g, seed); }
 
-FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const planned_step& s) { return e.prepare(s); }
-FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                            kernel_finder library) {
+FLOWGRAPH_LAZY_CODE prepared_step& prepare(engine& e, const planned_step& s) { return e.prepare(s); }
+FLOWGRAPH_LAZY_CODE prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                           kernel_finder library) {
   return *e.prepare(fetches, feeds, [&](slice<int> out, slice<int> in) {
              return plan_now(e, g, out, in, library);
            }).step;
 }
 
-FLOWGRAPH_OTHER_HALF void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
-                              callback<void(const step_values&)> collect) {
+FLOWGRAPH_LAZY_CODE void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                             callback<void(const step_values&)> collect) {
   e.run(s, g, r, collect);
 }
-FLOWGRAPH_OTHER_HALF void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
-                                std::shared_ptr<step_listener> listener) {
+FLOWGRAPH_LAZY_CODE void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                               std::shared_ptr<step_listener> listener) {
   auto step = std::make_unique<async_step>(e, s, g, r, std::move(listener));
   e.crew().enter();
   e.crew().line.add(*step.release());
 }
-FLOWGRAPH_OTHER_HALF std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
+FLOWGRAPH_LAZY_CODE std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
   return e.plan_text(s, g, r.feeds);
 }
 
-FLOWGRAPH_OTHER_HALF signal* make_signal() { return new signal; }
-FLOWGRAPH_OTHER_HALF void end_signal(signal* s) noexcept { delete s; }
-FLOWGRAPH_OTHER_HALF void set_signal(signal& s) noexcept { s.set(); }
-FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, double nanoseconds) {
+FLOWGRAPH_LAZY_CODE signal* make_signal() { return new signal; }
+FLOWGRAPH_LAZY_CODE void end_signal(signal* s) noexcept { delete s; }
+FLOWGRAPH_LAZY_CODE void set_signal(signal& s) noexcept { s.set(); }
+FLOWGRAPH_LAZY_CODE bool wait_for_signal(signal& s, double nanoseconds) {
   const auto now = limits::clock::now();
   if (std::chrono::duration<double, std::nano>(nanoseconds) >= limits::clock::time_point::max() - now)
     return s.wait(limits::clock::time_point::max());
   return s.wait(now + std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
 }
 
-FLOWGRAPH_OTHER_HALF std::vector<step_profile> profile_of(engine& e) { return e.profile(); }
+FLOWGRAPH_LAZY_CODE std::vector<step_profile> profile_of(engine& e) { return e.profile(); }
 
-FLOWGRAPH_OTHER_HALF void read_variable(engine& e, int node, callback<void(const array_view&)> use) {
+FLOWGRAPH_LAZY_CODE void read_variable(engine& e, int node, callback<void(const array_view&)> use) {
   e.read(node, [&](const variable_state& v) { use(v.view()); });
 }
-FLOWGRAPH_OTHER_HALF void write_variable(engine& e, const graph_view& g, int node, const borrowed& data) {
+FLOWGRAPH_LAZY_CODE void write_variable(engine& e, const graph_view& g, int node, const borrowed& data) {
   e.write(node, [&](variable_state& v) { assign_variable(g, v, data); });
 }
-FLOWGRAPH_OTHER_HALF void read_variables(engine& e,
-                                         callback<void(std::span<const variable_view>, random_position)> use) {
+FLOWGRAPH_LAZY_CODE void read_variables(engine& e,
+                                        callback<void(std::span<const variable_view>, random_position)> use) {
   e.read_all([&](std::span<const variable_access> all, random_position p) { use(views_of(all), p); });
 }
-FLOWGRAPH_OTHER_HALF void write_variables(engine& e, const random_position* p,
-                                          callback<void(std::span<const variable_view>)> use) {
+FLOWGRAPH_LAZY_CODE void write_variables(engine& e, const random_position* p,
+                                         callback<void(std::span<const variable_view>)> use) {
   e.write_all(p == nullptr ? std::nullopt : std::optional(*p),
               [&](std::span<const variable_access> all) { use(views_of(all)); });
 }
 
-FLOWGRAPH_OTHER_HALF std::shared_ptr<resource> resource_of(engine& e, int node) { return e.resource_of(node); }
-FLOWGRAPH_OTHER_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
-                                  const limits* within) {
+FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> find_resource(std::shared_ptr<resources>& all, std::string_view name,
+                                                            std::uint64_t op, slice<std::int64_t> words,
+                                                            std::uint64_t seed) {
+  if (all == nullptr) all = std::make_shared<resources>();
+  return all->table().find(name, op, words, seed);
+}
+FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> resource_of(engine& e, int node) { return e.resource_of(node); }
+FLOWGRAPH_LAZY_CODE void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
+                                 const limits* within) {
   queue_resource::putting turn(static_cast<queue_resource&>(queue), many, false);
   begin_and_wait(turn, within, [&](waiter& w) { return turn.begin(values, rows, w); });
   turn.finish({});
 }
-FLOWGRAPH_OTHER_HALF void dequeue(resource& queue, taking how, std::int64_t n, const limits* within,
-                                  callback<std::span<const array_view>(std::int64_t)> make) {
+FLOWGRAPH_LAZY_CODE void dequeue(resource& queue, taking how, std::int64_t n, const limits* within,
+                                 callback<std::span<const array_view>(std::int64_t)> make) {
   if (n < 1) throw argument_error(problem::dequeue_count, sentence(problem::dequeue_count));
   queue_resource::getting turn(static_cast<queue_resource&>(queue), how, false);
   begin_and_wait(turn, within, [&](waiter& w) { return turn.begin(n, w); });
@@ -159,51 +171,53 @@ FLOWGRAPH_OTHER_HALF void dequeue(resource& queue, taking how, std::int64_t n, c
   k.n_out = static_cast<int>(out.size());
   turn.finish(k);
 }
-FLOWGRAPH_OTHER_HALF std::int64_t queue_size(resource& queue) { return static_cast<queue_resource&>(queue).size(); }
-FLOWGRAPH_OTHER_HALF bool queue_closed(resource& queue) { return static_cast<queue_resource&>(queue).closed(); }
-FLOWGRAPH_OTHER_HALF void close_queue(resource& queue, pending p) { static_cast<queue_resource&>(queue).close(p); }
-FLOWGRAPH_OTHER_HALF void lock_mutex(resource& mutex, const void* owner, const limits* within) {
+FLOWGRAPH_LAZY_CODE std::int64_t queue_size(resource& queue) { return static_cast<queue_resource&>(queue).size(); }
+FLOWGRAPH_LAZY_CODE bool queue_closed(resource& queue) { return static_cast<queue_resource&>(queue).closed(); }
+FLOWGRAPH_LAZY_CODE void close_queue(resource& queue, pending p) { static_cast<queue_resource&>(queue).close(p); }
+FLOWGRAPH_LAZY_CODE void lock_mutex(resource& mutex, const void* owner, const limits* within) {
   mutex_resource::acquiring turn(static_cast<mutex_resource&>(mutex), owner);
   begin_and_wait(turn, within, [&](waiter& w) { return turn.begin({}, w); });
 }
-FLOWGRAPH_OTHER_HALF bool try_lock_mutex(resource& mutex, const void* owner) {
+FLOWGRAPH_LAZY_CODE bool try_lock_mutex(resource& mutex, const void* owner) {
   return static_cast<mutex_resource&>(mutex).try_acquire(owner);
 }
-FLOWGRAPH_OTHER_HALF void unlock_mutex(resource& mutex, const void* owner) {
+FLOWGRAPH_LAZY_CODE void unlock_mutex(resource& mutex, const void* owner) {
   auto& m = static_cast<mutex_resource&>(mutex);
   if (!m.release(owner)) m.refuse(problem::mutex_not_held);
 }
-FLOWGRAPH_OTHER_HALF void arrive_at(resource& barrier, const limits* within) {
+FLOWGRAPH_LAZY_CODE void arrive_at(resource& barrier, const limits* within) {
   barrier_resource::arriving turn(static_cast<barrier_resource&>(barrier));
   begin_and_wait(turn, within, [&](waiter& w) { return turn.begin({}, w); });
 }
-FLOWGRAPH_OTHER_HALF resource_table* make_resource_table() { return new resource_table; }
-FLOWGRAPH_OTHER_HALF void end_resource_table(resource_table* t) noexcept { delete t; }
+FLOWGRAPH_LAZY_CODE resource_table* make_resource_table() { return new resource_table; }
+FLOWGRAPH_LAZY_CODE void end_resource_table(resource_table* t) noexcept { delete t; }
 
-FLOWGRAPH_OTHER_HALF int node_of_name(const graph_view& g, std::string_view name) {
+FLOWGRAPH_LAZY_CODE int node_of_name(const graph_view& g, std::string_view name) {
   const int id = g.find(name);
   if (id < 0)
     throw name_error(problem::unknown_name,
-                     fmt::format("\"{}\": {}{}", name, sentence(problem::unknown_name), near_names(g, name)));
+                     text_from({"\"", name, "\": ", sentence(problem::unknown_name), near_names(g, name)}));
   return id;
 }
-[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_node(const graph_view& g, int node, std::string_view wanted) {
-  throw graph_error(problem::invalid_graph,
-                    fmt::format("{} is {}, not {}", label_of(g, node),
-                                g.nodes[node].type == dtype::none ? "an operation" : type_text(g, node), wanted));
+FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_node(const graph_view& g, int node, std::string_view wanted) {
+  throw graph_error(
+      problem::invalid_graph,
+      text_from({label_of(g, node), " is ", g.nodes[node].type == dtype::none ? "an operation" : type_text(g, node),
+                 ", not ", wanted}));
 }
-[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_target(const array_view& value, const std::int64_t* dims) {
-  throw argument_error(problem::array_data, fmt::format("run_into: the view is {}, the value {}",
-                                                        type_text(value.type, value.rank, dims), type_text(value)));
+FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_target(const array_view& value, const std::int64_t* dims) {
+  throw argument_error(
+      problem::array_data,
+      text_from({"run_into: the view is ", type_text(value.type, value.rank, dims), ", the value ", type_text(value)}));
 }
-FLOWGRAPH_OTHER_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
+FLOWGRAPH_LAZY_CODE void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
   if (given.empty()) return;
   const std::vector<std::string_view> views = device_views(given);
   require_device_list(device_slice(views));
   if (!same_devices(device_slice(views), type))
     throw argument_error(problem::devices_differ,
-                         fmt::format("session: {}: {} instead of {}", sentence(problem::devices_differ),
-                                     device_list_text(device_slice(views)), device_list_text(type)));
+                         text_from({"session: ", sentence(problem::devices_differ), ": ",
+                                    device_list_text(device_slice(views)), " instead of ", device_list_text(type)}));
 }
 
 }  // namespace FLOWGRAPH_HALF

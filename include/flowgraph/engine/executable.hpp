@@ -41,10 +41,13 @@ struct code {
   const region_kernel* region = nullptr;
 };
 
-class executable {
+template <class Tag = void>
+class basic_executable {
  public:
   // The plan and the graph's ops outlive this.
-  executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels) : plan_(plan), flows_(plan) {
+  basic_executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels)
+      : plan_(plan),
+        flows_(plan) {
     for (int i = 0; i < plan.instructions.size(); ++i) {
       code_.push_back(make_code(i, g, kernels));
     }
@@ -64,8 +67,8 @@ class executable {
     }
     for (int i = 0; i < plan.symbols.size(); ++i) add_names(plan.text(plan.symbols[i]));
   }
-  executable(const executable&) = delete;
-  executable& operator=(const executable&) = delete;
+  basic_executable(const basic_executable&) = delete;
+  basic_executable& operator=(const basic_executable&) = delete;
 
   const plan_view& plan() const { return plan_; }
   const flow_table& flows() const { return flows_; }
@@ -85,8 +88,8 @@ class executable {
     if (in_program ? k.is == bound_kernel::kind::tile : static_cast<bool>(k)) return k;
     if (op.is(trait::view)) return &copy_kernel;
     const dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
-    throw plan_error(problem::no_kernel, fmt::format("{} ({}): {} has no kernel for {} on the CPU", label_of(g, node),
-                                                     line_text(g, node), op.name, name_of(type)));
+    throw plan_error(problem::no_kernel, text_from({label_of(g, node), " (", line_text(g, node), "): ", op.name,
+                                                    " has no kernel for ", name_of(type), " on the CPU"}));
   }
 
   code make_code(int i, const graph_view& g, const kernel_source& kernels) {
@@ -163,5 +166,6 @@ class executable {
   std::vector<aligned_buffer<std::byte>> literals_;
   std::vector<std::string_view> names_;
 };
+using executable = basic_executable<>;
 
 }  // namespace flowgraph::detail

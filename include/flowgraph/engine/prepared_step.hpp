@@ -8,16 +8,19 @@
 
 namespace flowgraph::detail {
 
-class prepared_step {
+template <class Tag>
+class basic_prepared_step {
  public:
-  prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels) : program(plan, g, kernels) {}
+  basic_prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels)
+      : program(plan, g, kernels) {}
 
   executable program;
   workspace_pool workspaces;
 };
 
 // One whose plan was made when the program ran, with the nodes that it was made for.
-struct planned_now {
+template <class Tag = void>
+struct basic_planned_now {
   std::vector<int> fetches, feeds;
   plan_data plan;
   std::unique_ptr<prepared_step> step;
@@ -27,14 +30,16 @@ struct planned_now {
            std::equal(feeds.begin(), feeds.end(), wanted_feeds.begin(), wanted_feeds.end());
   }
 };
+using planned_now = basic_planned_now<>;
 
 // A workspace, until the values of the step have been read.
-class workspace_lease {
+template <class Tag = void>
+class basic_workspace_lease {
  public:
-  workspace_lease(workspace_pool& pool, workspace& w) : pool_(pool), workspace_(w) {}
-  workspace_lease(const workspace_lease&) = delete;
-  workspace_lease& operator=(const workspace_lease&) = delete;
-  ~workspace_lease() {
+  basic_workspace_lease(workspace_pool& pool, workspace& w) : pool_(pool), workspace_(w) {}
+  basic_workspace_lease(const basic_workspace_lease&) = delete;
+  basic_workspace_lease& operator=(const basic_workspace_lease&) = delete;
+  ~basic_workspace_lease() {
     workspace_.leave();
     pool_.give(workspace_);
   }
@@ -45,5 +50,6 @@ class workspace_lease {
   workspace_pool& pool_;
   workspace& workspace_;
 };
+using workspace_lease = basic_workspace_lease<>;
 
 }  // namespace flowgraph::detail

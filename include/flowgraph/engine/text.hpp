@@ -7,25 +7,27 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 
 namespace flowgraph::detail {
 
 // The name that a user gave, or the op and the node's number: loss, matmul_17.
-inline std::string plain_label(const graph_view& g, int node) {
+template <class Tag = void>
+std::string plain_label(const graph_view& g, int node) {
   const std::string_view name = g.name_of(node);
-  return name.empty() ? fmt::format("{}_{}", g.nodes[node].op->name, node) : std::string(name);
+  return name.empty() ? text_from({g.nodes[node].op->name, "_", node}) : std::string(name);
 }
 // The same with a user's name in quotes: "loss", matmul_17.
-inline std::string label_of(const graph_view& g, int node) {
-  return g.name_of(node).empty() ? plain_label(g, node) : fmt::format("\"{}\"", g.name_of(node));
+template <class Tag = void>
+std::string label_of(const graph_view& g, int node) {
+  return g.name_of(node).empty() ? plain_label(g, node) : text_from({"\"", g.name_of(node), "\""});
 }
 
 // float[32, 64]
-inline std::string type_text(dtype type, int rank, const std::int64_t* dims) {
+template <class Tag = void>
+std::string type_text(dtype type, int rank, const std::int64_t* dims) {
   std::string s(name_of(type));
   s += '[';
   for (int i = 0; i < rank; ++i) {
@@ -34,10 +36,14 @@ inline std::string type_text(dtype type, int rank, const std::int64_t* dims) {
   }
   return s + ']';
 }
-inline std::string type_text(const array_view& a) { return type_text(a.type, a.rank, a.dims); }
+template <class Tag = void>
+std::string type_text(const array_view& a) {
+  return type_text(a.type, a.rank, a.dims);
+}
 
 // float[batch, 64]: the extents as the graph has them.
-inline std::string type_text(const graph_view& g, int node) {
+template <class Tag = void>
+std::string type_text(const graph_view& g, int node) {
   std::string s(name_of(g.nodes[node].type));
   s += '[';
   const extents e = g.shape_of(node);
@@ -48,13 +54,15 @@ inline std::string type_text(const graph_view& g, int node) {
   return s + ']';
 }
 
-inline std::string line_text(const graph_view& g, int node) {
+template <class Tag = void>
+std::string line_text(const graph_view& g, int node) {
   const source& where = g.origins[node].where;
-  return fmt::format("{}:{}", where.file, where.line);
+  return text_from({where.file, ":", where.line});
 }
 
 // How many letters must be changed, added or left out to get from a to b.
-inline int edit_distance(std::string_view a, std::string_view b) {
+template <class Tag = void>
+int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -70,18 +78,19 @@ inline int edit_distance(std::string_view a, std::string_view b) {
 }
 
 // ; did you mean "loss"?   or what there is, if nothing is near.
-inline std::string near_names(const graph_view& g, std::string_view wanted) {
+template <class Tag = void>
+std::string near_names(const graph_view& g, std::string_view wanted) {
   std::string near, all;
   int count = 0;
   for (const name_entry& e : g.names) {
     const std::string_view name = g.text(e.text);
     const int allowed = static_cast<int>(wanted.size()) / 3 + 1;
-    if (edit_distance(wanted, name) <= allowed) near += fmt::format("{}\"{}\"", near.empty() ? "" : ", ", name);
-    if (count++ < 12) all += fmt::format("{}\"{}\"", all.empty() ? "" : ", ", name);
+    if (edit_distance(wanted, name) <= allowed) near += text_from({near.empty() ? "" : ", ", "\"", name, "\""});
+    if (count++ < 12) all += text_from({all.empty() ? "" : ", ", "\"", name, "\""});
   }
   if (!near.empty()) return "; did you mean " + near + "?";
   if (all.empty()) return "; it has no names at all";
-  return fmt::format("; it has {}{}", all, count > 12 ? fmt::format(" and {} more", count - 12) : "");
+  return text_from({"; it has ", all, count > 12 ? text_from({" and ", count - 12, " more"}) : ""});
 }
 
 }  // namespace flowgraph::detail

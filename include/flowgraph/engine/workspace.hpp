@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include <flowgraph/engine/resources/resources.hpp>
+#include <flowgraph/engine/resources/resource_store.hpp>
 #include <flowgraph/engine/state/variables.hpp>
 #include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/step/work.hpp>
@@ -22,10 +22,11 @@
 
 namespace flowgraph::detail {
 
-class workspace {
+template <class Tag = void>
+class basic_workspace {
  public:
-  workspace(const executable& e, variable_store& variables, resource_store& resources, const kernel_provider* provider,
-            const session_options& o)
+  basic_workspace(const executable& e, variable_store& variables, resource_store& resources,
+                  const kernel_provider* provider, const session_options& o)
       : executable_(e),
         provider_(provider),
         options_(o),
@@ -53,8 +54,8 @@ class workspace {
     find_versions(variables);
     find_accesses(variables);
   }
-  workspace(const workspace&) = delete;
-  workspace& operator=(const workspace&) = delete;
+  basic_workspace(const basic_workspace&) = delete;
+  basic_workspace& operator=(const basic_workspace&) = delete;
 
   // feeds: in the plan's order. Throws feed_error.
   void bind(const graph_view& g, const borrowed* const* feeds) {
@@ -366,7 +367,7 @@ class workspace {
     std::string name;
     for (int k = 0; k < p.symbols.size() && name.empty(); ++k)
       if (binder.symbols[static_cast<std::size_t>(k)] < 0) name = binder.unbound_name(k);
-    throw feed_error(problem::extent_unknown, fmt::format("\"{}\" is not bound by any feed of this step", name));
+    throw feed_error(problem::extent_unknown, text_from({"\"", name, "\" is not bound by any feed of this step"}));
   }
 
   const executable& executable_;
@@ -396,5 +397,6 @@ class workspace {
   // Of each instruction: how many it still waits for. Instructions that wait for nobody, in the order they became so.
   std::unique_ptr<std::atomic<int>[]> pending, ready;
 };
+using workspace = basic_workspace<>;
 
 }  // namespace flowgraph::detail

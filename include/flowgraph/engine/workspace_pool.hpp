@@ -9,7 +9,8 @@
 
 namespace flowgraph::detail {
 
-class workspace_pool {
+template <class Tag = void>
+class basic_workspace_pool {
  public:
   // make() gives a std::unique_ptr<workspace>.
   template <class Make>
@@ -47,5 +48,6 @@ class workspace_pool {
   std::vector<std::unique_ptr<workspace>> all_;
   std::vector<workspace*> free_;
 };
+using workspace_pool = basic_workspace_pool<>;
 
 }  // namespace flowgraph::detail

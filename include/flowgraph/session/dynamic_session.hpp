@@ -49,13 +49,15 @@ using asked_of = decltype(std::tuple_cat(std::declval<typename asked<Arguments>:
 
 // May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once, as
 // long as the graph does not grow at the same time.
-class dynamic_session {
+template <class Tag = void>
+class basic_dynamic_session {
  public:
   // The graph outlives the session and may grow between steps.
-  explicit dynamic_session(graph& g, const session_options& options = {}) : dynamic_session(g.data(), options) {}
-  explicit dynamic_session(graph_data& g, const session_options& options = {})
+  explicit basic_dynamic_session(graph& g, const session_options& options = {})
+      : basic_dynamic_session(g.data(), options) {}
+  explicit basic_dynamic_session(graph_data& g, const session_options& options = {})
       : graph_(&g),
-        engine_(detail::make_engine(options, g.view())) {}
+        engine_(detail::make_engine(options, g.view(), &detail::find_resource)) {}
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
   // order. One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
@@ -199,5 +201,6 @@ class dynamic_session {
   graph_data* graph_;
   detail::engine_handle engine_;
 };
+using dynamic_session = basic_dynamic_session<>;
 
 }  // namespace flowgraph

@@ -2,6 +2,7 @@
 // feeds, and somebody to collect its values. What is behind them (engine/, kernels/) is compiled where
 // core/other_half.hpp says, and a file that runs a session need not see it.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -26,9 +27,17 @@ enum class pending : std::int64_t;
 
 namespace detail {
 
-class engine;
-class resource;       // a queue, mutex or barrier
-class prepared_step;  // a plan that an engine can run
+template <class Tag = void>
+class basic_engine;
+using engine = basic_engine<>;
+class resource;  // a queue, mutex or barrier
+template <class Tag = void>
+class basic_prepared_step;
+using prepared_step = basic_prepared_step<>;  // a plan that an engine can run
+
+// Apart from the engine, so that sessions of graphs without resources have no code for them.
+using resource_finder = std::shared_ptr<resource> (*)(std::shared_ptr<resources>& all, std::string_view name,
+                                                      std::uint64_t op, slice<std::int64_t> words, std::uint64_t seed);
 
 // A step as plain data: what the compiler, or a dynamic_session, made of a signature.
 struct planned_step {
@@ -85,95 +94,109 @@ struct random_position {
 enum class taking { one, many, up_to };
 
 // What one thread sets, once, and others wait for.
-class signal;
+template <class Tag = void>
+class basic_signal;
+using signal = basic_signal<>;
 struct free_signal {
-  void operator()(signal* s) const noexcept;
+  template <std::same_as<signal> Signal>
+  void operator()(Signal* s) const noexcept;
 };
 using signal_handle = std::unique_ptr<signal, free_signal>;
 
 struct free_engine {
-  void operator()(engine* e) const noexcept;
+  template <std::same_as<engine> Engine>
+  void operator()(Engine* e) const noexcept;
 };
 using engine_handle = std::unique_ptr<engine, free_engine>;
 
 inline namespace FLOWGRAPH_HALF {
 
-// Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now.
-FLOWGRAPH_OTHER_HALF engine* make_engine(const session_options& o, const graph_view& g);
+// Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now. find: null where a
+// graph never declares a resource.
+FLOWGRAPH_LAZY_HALF engine* make_engine(const session_options& o, const graph_view& g, resource_finder find);
 // When no step is begun any more: those that wait end, and all are over when this returns.
-FLOWGRAPH_OTHER_HALF void end_engine(engine* e) noexcept;
+FLOWGRAPH_LAZY_HALF void end_engine(engine* e) noexcept;
 
 // What the graph declares and the engine has not: a graph may grow between steps.
-FLOWGRAPH_OTHER_HALF void add_state(engine& e, const graph_view& g);
-FLOWGRAPH_OTHER_HALF void initialize(engine& e, const graph_view& g, std::uint64_t seed);
+FLOWGRAPH_LAZY_HALF void add_state(engine& e, const graph_view& g);
+FLOWGRAPH_LAZY_HALF void initialize(engine& e, const graph_view& g, std::uint64_t seed);
 
 // The same for the same address. The step outlives the engine.
-FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const planned_step& s);
+FLOWGRAPH_LAZY_HALF prepared_step& prepare(engine& e, const planned_step& s);
 // The plan of these nodes, made now. Throws what its nodes, feeds and kernels deserve.
-FLOWGRAPH_OTHER_HALF prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                            kernel_finder library);
+FLOWGRAPH_LAZY_HALF prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                           kernel_finder library);
 
 // Runs a step on the calling thread and those of the session; collect is called before anybody can change its values.
-FLOWGRAPH_OTHER_HALF void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
-                              callback<void(const step_values&)> collect);
+FLOWGRAPH_LAZY_HALF void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                             callback<void(const step_values&)> collect);
 // The same without a thread of the caller's, on copies of the feeds.
-FLOWGRAPH_OTHER_HALF void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
-                                std::shared_ptr<step_listener> listener);
+FLOWGRAPH_LAZY_HALF void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                               std::shared_ptr<step_listener> listener);
 // How a step with these feeds runs: each instruction with its node, its op, what it gives, and whose kernel computes.
-FLOWGRAPH_OTHER_HALF std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r);
+FLOWGRAPH_LAZY_HALF std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r);
 
-FLOWGRAPH_OTHER_HALF signal* make_signal();
-FLOWGRAPH_OTHER_HALF void end_signal(signal* s) noexcept;
-FLOWGRAPH_OTHER_HALF void set_signal(signal& s) noexcept;
+FLOWGRAPH_LAZY_HALF signal* make_signal();
+FLOWGRAPH_LAZY_HALF void end_signal(signal* s) noexcept;
+FLOWGRAPH_LAZY_HALF void set_signal(signal& s) noexcept;
 // Waits as many nanoseconds, or until it is set where that is more than a clock can count. True: it was set in time.
 inline constexpr double no_end = 1e18;
-FLOWGRAPH_OTHER_HALF bool wait_for_signal(signal& s, double nanoseconds);
+FLOWGRAPH_LAZY_HALF bool wait_for_signal(signal& s, double nanoseconds);
 
 // The last steps, oldest first.
-FLOWGRAPH_OTHER_HALF std::vector<step_profile> profile_of(engine& e);
+FLOWGRAPH_LAZY_HALF std::vector<step_profile> profile_of(engine& e);
 
 // use(value) while nobody changes the variable.
-FLOWGRAPH_OTHER_HALF void read_variable(engine& e, int node, callback<void(const array_view&)> use);
+FLOWGRAPH_LAZY_HALF void read_variable(engine& e, int node, callback<void(const array_view&)> use);
 // Throws feed_error where the data does not fit.
-FLOWGRAPH_OTHER_HALF void write_variable(engine& e, const graph_view& g, int node, const borrowed& data);
+FLOWGRAPH_LAZY_HALF void write_variable(engine& e, const graph_view& g, int node, const borrowed& data);
 // One moment of the session: use(all variables in the order of nodes, position) while nobody changes any of them.
-FLOWGRAPH_OTHER_HALF void read_variables(engine& e,
-                                         callback<void(std::span<const variable_view>, random_position)> use);
+FLOWGRAPH_LAZY_HALF void read_variables(engine& e, callback<void(std::span<const variable_view>, random_position)> use);
 // use(all variables) while nobody else uses any. Random numbers go on from the position, if there is one; steps without
 // variables that run at the same time draw as before or as after.
-FLOWGRAPH_OTHER_HALF void write_variables(engine& e, const random_position* p,
-                                          callback<void(std::span<const variable_view>)> use);
+FLOWGRAPH_LAZY_HALF void write_variables(engine& e, const random_position* p,
+                                         callback<void(std::span<const variable_view>)> use);
 
-// The queue, mutex or barrier that a node declares. What waits does so on the calling thread.
-FLOWGRAPH_OTHER_HALF std::shared_ptr<resource> resource_of(engine& e, int node);
+// The queue, mutex or barrier of a name; all: made where there are none yet. op, words: how it was declared.
+FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> find_resource(std::shared_ptr<resources>& all, std::string_view name,
+                                                            std::uint64_t op, slice<std::int64_t> words,
+                                                            std::uint64_t seed);
+// The one that a node declares. What waits does so on the calling thread.
+FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> resource_of(engine& e, int node);
 // values: one for each component; rows: how many elements they are.
-FLOWGRAPH_OTHER_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
-                                  const limits* within);
+FLOWGRAPH_LAZY_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
+                                 const limits* within);
 // make(rows): arrays for as many elements, one for each component.
-FLOWGRAPH_OTHER_HALF void dequeue(resource& queue, taking how, std::int64_t n, const limits* within,
-                                  callback<std::span<const array_view>(std::int64_t)> make);
-FLOWGRAPH_OTHER_HALF std::int64_t queue_size(resource& queue);
-FLOWGRAPH_OTHER_HALF bool queue_closed(resource& queue);
-FLOWGRAPH_OTHER_HALF void close_queue(resource& queue, pending p);
+FLOWGRAPH_LAZY_HALF void dequeue(resource& queue, taking how, std::int64_t n, const limits* within,
+                                 callback<std::span<const array_view>(std::int64_t)> make);
+FLOWGRAPH_LAZY_HALF std::int64_t queue_size(resource& queue);
+FLOWGRAPH_LAZY_HALF bool queue_closed(resource& queue);
+FLOWGRAPH_LAZY_HALF void close_queue(resource& queue, pending p);
 // owner: tells apart who holds it.
-FLOWGRAPH_OTHER_HALF void lock_mutex(resource& mutex, const void* owner, const limits* within);
-FLOWGRAPH_OTHER_HALF bool try_lock_mutex(resource& mutex, const void* owner);
-FLOWGRAPH_OTHER_HALF void unlock_mutex(resource& mutex, const void* owner);
-FLOWGRAPH_OTHER_HALF void arrive_at(resource& barrier, const limits* within);
+FLOWGRAPH_LAZY_HALF void lock_mutex(resource& mutex, const void* owner, const limits* within);
+FLOWGRAPH_LAZY_HALF bool try_lock_mutex(resource& mutex, const void* owner);
+FLOWGRAPH_LAZY_HALF void unlock_mutex(resource& mutex, const void* owner);
+FLOWGRAPH_LAZY_HALF void arrive_at(resource& barrier, const limits* within);
 
 // Of a dynamic_session. Throws name_error, with the names that are near.
-FLOWGRAPH_OTHER_HALF int node_of_name(const graph_view& g, std::string_view name);
+FLOWGRAPH_LAZY_HALF int node_of_name(const graph_view& g, std::string_view name);
 // Throws graph_error: the node is not what the caller took it for.
-[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_node(const graph_view& g, int node, std::string_view wanted);
+FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_node(const graph_view& g, int node, std::string_view wanted);
 // Throws argument_error: an array of other extents is in the way of a value.
-[[noreturn]] FLOWGRAPH_OTHER_HALF void refuse_target(const array_view& value, const std::int64_t* dims);
+FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_target(const array_view& value, const std::int64_t* dims);
 // Throws argument_error unless no devices were given, or just those that a session's type says.
-FLOWGRAPH_OTHER_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type);
+FLOWGRAPH_LAZY_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type);
 
 }  // namespace FLOWGRAPH_HALF
 
-inline void free_engine::operator()(engine* e) const noexcept { end_engine(e); }
-inline void free_signal::operator()(signal* s) const noexcept { end_signal(s); }
+template <std::same_as<engine> Engine>
+void free_engine::operator()(Engine* e) const noexcept {
+  end_engine(e);
+}
+template <std::same_as<signal> Signal>
+void free_signal::operator()(Signal* s) const noexcept {
+  end_signal(s);
+}
 
 }  // namespace detail
 }  // namespace flowgraph

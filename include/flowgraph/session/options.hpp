@@ -8,6 +8,7 @@
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/passes/pipeline.hpp>
 #include "lent_threads.hpp"
+#include "reports.hpp"
 
 namespace flowgraph {
 
@@ -57,9 +58,9 @@ struct session_options {
   update_policy updates = update_policy::consistent;
   // A step ends with an execution_error at the first instruction that gives a NaN or an infinity, which names the node,
   // its line, the element and the ranges of what it read. Every value is read again: for looking for a mistake.
-  bool check_numerics = false;
+  check_option check_numerics = {};
   // The times of this many last steps are kept; see profile(). 0: none are taken.
-  int profile = 0;
+  profile_option profile = {};
   // Of a dynamic_session: what it may place nodes on, such as {"/cpu:0", "/cpu:1"}. The first one takes what has no
   // constraint. CPU devices share the threads. Empty: one CPU. A session<model> has them in its type, as
   // session<on_devices<model, "/cpu:0", "/cpu:1">>; here they are left empty or are the same.

@@ -37,9 +37,9 @@ struct step_profile {
 inline namespace FLOWGRAPH_HALF {
 
 // The nodes that took longest, over all these steps.
-FLOWGRAPH_OTHER_HALF std::string to_text(const std::vector<step_profile>& steps, std::size_t top = 20);
+FLOWGRAPH_LAZY_HALF std::string to_text(const std::vector<step_profile>& steps, std::size_t top = 20);
 // The ops that took longest, whichever nodes they stand at.
-FLOWGRAPH_OTHER_HALF std::string top_ops(const std::vector<step_profile>& steps, std::size_t top = 20);
+FLOWGRAPH_LAZY_HALF std::string top_ops(const std::vector<step_profile>& steps, std::size_t top = 20);
 
 }  // namespace FLOWGRAPH_HALF
 }  // namespace flowgraph

@@ -180,9 +180,12 @@ class queue_handle {
 };
 
 // Held by one step, or by one of these: lock and unlock are for std::unique_lock.
-class mutex_handle {
+template <class Tag = void>
+class basic_mutex_handle {
  public:
-  explicit mutex_handle(std::shared_ptr<detail::resource> m) : mutex_(std::move(m)), owner_(std::make_unique<char>()) {}
+  explicit basic_mutex_handle(std::shared_ptr<detail::resource> m)
+      : mutex_(std::move(m)),
+        owner_(std::make_unique<char>()) {}
 
   // Waits until nobody has it. What this handle has already it does not get again: argument_error.
   void lock() { detail::lock_mutex(*mutex_, owner_.get(), nullptr); }
@@ -195,10 +198,12 @@ class mutex_handle {
   std::shared_ptr<detail::resource> mutex_;
   std::unique_ptr<const char> owner_;  // its address tells it from others
 };
+using mutex_handle = basic_mutex_handle<>;
 
-class barrier_handle {
+template <class Tag = void>
+class basic_barrier_handle {
  public:
-  explicit barrier_handle(std::shared_ptr<detail::resource> b) : barrier_(std::move(b)) {}
+  explicit basic_barrier_handle(std::shared_ptr<detail::resource> b) : barrier_(std::move(b)) {}
 
   // Waits until as many as the barrier has parties are there. Who gives up no longer counts.
   void arrive() const { detail::arrive_at(*barrier_, nullptr); }
@@ -207,6 +212,7 @@ class barrier_handle {
  private:
   std::shared_ptr<detail::resource> barrier_;
 };
+using barrier_handle = basic_barrier_handle<>;
 
 namespace detail {
 

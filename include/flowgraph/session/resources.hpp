@@ -3,6 +3,7 @@
 //   fg::session<producer> a({.resources = shared});
 //   fg::session<consumer> b({.resources = shared});
 #pragma once
+#include <concepts>
 #include <memory>
 
 #include <flowgraph/core/other_half.hpp>
@@ -11,17 +12,22 @@ namespace flowgraph {
 
 namespace detail {
 
-class resource_table;  // engine/resources/resources.hpp
+template <class Tag = void>
+class basic_resource_table;  // engine/resources/resources.hpp
+using resource_table = basic_resource_table<>;
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF resource_table* make_resource_table();
-FLOWGRAPH_OTHER_HALF void end_resource_table(resource_table* t) noexcept;
+FLOWGRAPH_LAZY_HALF resource_table* make_resource_table();
+FLOWGRAPH_LAZY_HALF void end_resource_table(resource_table* t) noexcept;
 
 }  // namespace FLOWGRAPH_HALF
 
 struct free_resource_table {
-  void operator()(resource_table* t) const noexcept { end_resource_table(t); }
+  template <std::same_as<resource_table> Table>
+  void operator()(Table* t) const noexcept {
+    end_resource_table(t);
+  }
 };
 
 }  // namespace detail
@@ -29,6 +35,7 @@ struct free_resource_table {
 // May be used by any number of threads at once.
 class resources {
  public:
+  template <class Tag = void>
   resources() : table_(detail::make_resource_table()) {}
   detail::resource_table& table() const { return *table_; }
 

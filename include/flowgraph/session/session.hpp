@@ -110,6 +110,12 @@ constexpr bool check_kernels() {
   return use.op == 0;
 }
 
+constexpr bool declares_resources(const graph_view& g) {
+  for (const node& n : g.nodes)
+    if (n.op->is(trait::waits)) return true;
+  return false;
+}
+
 // All that run<...> says; false after a mistake.
 template <const auto& Model, fixed_string... Fetch, class... Feeds>
 constexpr bool check_run(std::type_identity<Feeds>...) {
@@ -139,7 +145,9 @@ class session {
  public:
   explicit session(const session_options& options = {}) {
     detail::require_same_devices(options.devices, detail::devices_of<Model>());
-    engine_.reset(detail::make_engine(options, graph));
+    detail::resource_finder find = nullptr;
+    if constexpr (detail::declares_resources(Model.view())) find = &detail::find_resource;
+    engine_.reset(detail::make_engine(options, graph, find));
   }
 
   // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));

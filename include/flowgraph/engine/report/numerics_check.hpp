@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/text.hpp>
+#include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "replay_steps.hpp"
 #include "value_range.hpp"
@@ -17,10 +19,11 @@ namespace flowgraph::detail {
 
 // Made before an instruction runs, asked when it has run. What it reads may be overwritten by what it gives, and is
 // then copied before.
-class numerics_check {
+template <class Tag = void>
+class basic_numerics_check {
  public:
   // views: of the plan's operands.
-  numerics_check(const plan_view& p, const instruction& x, const array_view* views)
+  basic_numerics_check(const plan_view& p, const instruction& x, const array_view* views)
       : plan_(p),
         instruction_(x),
         views_(views + x.operands),
@@ -53,17 +56,17 @@ class numerics_check {
 
   [[noreturn]] void refuse(const array_view& o, const value_range& r) const {
     std::string text =
-        fmt::format("{} of {} elements {} not finite, the first at {}: {}", r.nans + r.infinities, r.count,
-                    r.nans + r.infinities == 1 ? "is" : "are", index_text(o, r.first), odd_number_text(r.first_value));
+        text_from({r.nans + r.infinities, " of ", r.count, " elements ", r.nans + r.infinities == 1 ? "is" : "are",
+                   " not finite, the first at ", index_text(o, r.first), ": ", odd_number_text(r.first_value)});
     const std::string step = first_bad_step(plan_, instruction_, in_.data(), views_);
     if (!step.empty()) text += "\n  " + step;
     for (std::size_t k = 0; k < in_.size(); ++k) {
       const array_view& v = in_[k];
       if (v.data == nullptr) continue;  // computed on the way, never in memory
-      text += fmt::format("\n  operand {}: {}, {}", k, type_text(v), value_range(v).text());
+      text += text_from({"\n  operand ", k, ": ", type_text(v), ", ", value_range(v).text()});
       if (v.rank == o.rank && std::equal(v.dims, v.dims + v.rank, o.dims))
         with_type(v.type, [&]<class T>(T) {
-          text += fmt::format(", {:.6g} there", static_cast<double>(v.as<const T>()[r.first]));
+          text += text_from({", ", six_digits(static_cast<double>(v.as<const T>()[r.first])), " there"});
         });
     }
     throw execution_error(problem::not_finite, text);
@@ -75,5 +78,21 @@ class numerics_check {
   std::vector<array_view> in_, out_;
   std::vector<std::vector<std::byte>> copies_;
 };
+using numerics_check = basic_numerics_check<>;
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_LAZY_CODE void run_checked(const plan_view& p, const instruction& x, const array_view* views,
+                                     const bound_call& call) {
+  const numerics_check check(p, x, views);
+  call();
+  if (x.op->id == ops::unset::id) {  // nobody reads it yet, but for the check
+    const array_view& y = call.args.out[0];
+    std::memset(y.data, 0, static_cast<std::size_t>(y.size() * size_of(y.type)));
+  }
+  check.results();
+}
+
+}  // namespace FLOWGRAPH_HALF
 
 }  // namespace flowgraph::detail

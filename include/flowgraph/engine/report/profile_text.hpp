@@ -5,8 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/session/profile.hpp>
 
 namespace flowgraph {
@@ -25,13 +24,14 @@ struct profile_row {
   double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / static_cast<double>(calls); }
 };
 
-struct profile_rows {
+template <class Tag = void>
+struct basic_profile_rows {
   std::vector<profile_row> rows;  // the longest first
   std::int64_t total = 0, in_kernels = 0;
 
   // key(instruction): those with equal ones are added up.
   template <class Key>
-  profile_rows(const std::vector<step_profile>& steps, const Key& key) {
+  basic_profile_rows(const std::vector<step_profile>& steps, const Key& key) {
     std::map<decltype(key(std::declval<const instruction_profile&>())), profile_row> by_key;
     for (const step_profile& s : steps) {
       total += s.nanoseconds;
@@ -58,44 +58,49 @@ struct profile_rows {
     return in_kernels == 0 ? 0.0 : 100 * static_cast<double>(r.nanoseconds) / static_cast<double>(in_kernels);
   }
   std::string head(std::size_t steps, std::string_view what) const {
-    return fmt::format("{} steps, {:.1f} us, {:.1f} us in {} {}\n", steps, static_cast<double>(total) * 1e-3,
-                       static_cast<double>(in_kernels) * 1e-3, rows.size(), what);
+    return text_from({steps, " steps, ", fixed_digits(static_cast<double>(total) * 1e-3, 1), " us, ",
+                      fixed_digits(static_cast<double>(in_kernels) * 1e-3, 1), " us in ", rows.size(), " ", what,
+                      "\n"});
   }
   // line(row) for the first ones.
   template <class Line>
   std::string body(std::size_t top, const Line& line) const {
     std::string text;
     for (std::size_t i = 0; i < rows.size() && i < top; ++i) text += line(rows[i]);
-    if (rows.size() > top) text += fmt::format("and {} more\n", rows.size() - top);
+    if (rows.size() > top) text += text_from({"and ", rows.size() - top, " more\n"});
     return text;
   }
 };
+using profile_rows = basic_profile_rows<>;
 
 }  // namespace detail
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF std::string to_text(const std::vector<step_profile>& steps, std::size_t top) {
+FLOWGRAPH_LAZY_CODE std::string to_text(const std::vector<step_profile>& steps, std::size_t top) {
   const detail::profile_rows all(
       steps, [](const instruction_profile& i) { return std::pair<std::string_view, std::string_view>(i.node, i.op); });
-  return all.head(steps.size(), "nodes") +
-         fmt::format("{:>6}  {:>10}  {:>6}  {:>8}  {}\n", "share", "us a call", "calls", "GB/s", "node") +
+  return all.head(steps.size(), "nodes") + " share   us a call   calls      GB/s  node\n" +
          all.body(top, [&](const detail::profile_row& r) {
-           return fmt::format("{:>5.1f}%  {:>10.2f}  {:>6}  {:>8.1f}  {} = {} ({}, {})\n", all.percent(r),
-                              r.microseconds_a_call(), r.calls, r.a_nanosecond(r.bytes), r.of->node, r.of->op,
-                              r.of->provider, r.of->where);
+           return detail::text_from({detail::to_right(detail::fixed_digits(all.percent(r), 1), 5), "%  ",
+                                     detail::to_right(detail::fixed_digits(r.microseconds_a_call(), 2), 10), "  ",
+                                     detail::to_right(r.calls, 6), "  ",
+                                     detail::to_right(detail::fixed_digits(r.a_nanosecond(r.bytes), 1), 8), "  ",
+                                     r.of->node, " = ", r.of->op, " (", r.of->provider, ", ", r.of->where, ")\n"});
          });
 }
 
-FLOWGRAPH_OTHER_HALF std::string top_ops(const std::vector<step_profile>& steps, std::size_t top) {
+FLOWGRAPH_LAZY_CODE std::string top_ops(const std::vector<step_profile>& steps, std::size_t top) {
   const detail::profile_rows all(steps, [](const instruction_profile& i) { return std::string_view(i.op); });
-  return all.head(steps.size(), "ops") +
-         fmt::format("{:>6}  {:>10}  {:>10}  {:>6}  {:>8}  {:>8}  {}\n", "share", "us", "us a call", "calls", "Gop/s",
-                     "GB/s", "op") +
+  return all.head(steps.size(), "ops") + " share          us   us a call   calls     Gop/s      GB/s  op\n" +
          all.body(top, [&](const detail::profile_row& r) {
-           return fmt::format("{:>5.1f}%  {:>10.1f}  {:>10.2f}  {:>6}  {:>8.1f}  {:>8.1f}  {}\n", all.percent(r),
-                              static_cast<double>(r.nanoseconds) * 1e-3, r.microseconds_a_call(), r.calls,
-                              r.a_nanosecond(r.flops), r.a_nanosecond(r.bytes), r.of->op);
+           return detail::text_from(
+               {detail::to_right(detail::fixed_digits(all.percent(r), 1), 5), "%  ",
+                detail::to_right(detail::fixed_digits(static_cast<double>(r.nanoseconds) * 1e-3, 1), 10), "  ",
+                detail::to_right(detail::fixed_digits(r.microseconds_a_call(), 2), 10), "  ",
+                detail::to_right(r.calls, 6), "  ",
+                detail::to_right(detail::fixed_digits(r.a_nanosecond(r.flops), 1), 8), "  ",
+                detail::to_right(detail::fixed_digits(r.a_nanosecond(r.bytes), 1), 8), "  ", r.of->op, "\n"});
          });
 }
 

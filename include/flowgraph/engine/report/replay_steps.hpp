@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/kernels/cpu/elementwise.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/plan.hpp>
@@ -38,7 +37,8 @@ bool evaluate(type_list<Op...>, std::uint64_t id, const double* x, double& y) {
 }
 
 // Element i of a value of another shape, as an operand that is broadcast to it has it.
-inline double broadcast_element(const array_view& v, const array_view& shape, std::int64_t i) {
+template <class Tag = void>
+double broadcast_element(const array_view& v, const array_view& shape, std::int64_t i) {
   std::int64_t at = 0, stride = 1;
   for (int k = 0; k < v.rank; ++k, i /= shape.last(k - 1)) {
     if (v.last(k) != 1) at += i % shape.last(k) * stride;
@@ -52,8 +52,8 @@ inline double broadcast_element(const array_view& v, const array_view& shape, st
 // "log of -0.5 gave NaN at [1, 0]": the first step of an instruction's program whose number is not finite, for the
 // first element where there is one. Empty: there is none, or what the steps read is no longer there. in: what the
 // instruction read; views: of its operands and results, for their shapes.
-inline std::string first_bad_step(const plan_view& p, const instruction& x, const array_view* in,
-                                  const array_view* views) {
+template <class Tag = void>
+std::string first_bad_step(const plan_view& p, const instruction& x, const array_view* in, const array_view* views) {
   const program& region = p.programs[x.program];
   if (x.program == 0 || region.role == program_role::after) return "";
   const slice<program_step> steps = p.steps_of(region);
@@ -72,9 +72,9 @@ inline std::string first_bad_step(const plan_view& p, const instruction& x, cons
       if (!evaluate(elementwise_kernels{}, s.op->id, read, results[k])) return "";
       with_type(s.type, [&]<class T>(T) { results[k] = static_cast<double>(convert<T>(results[k])); });
       if (std::isfinite(results[k])) continue;
-      for (int j = 0; j < s.n_inputs && j < 4; ++j) operands += fmt::format("{}{:.6g}", j == 0 ? "" : ", ", read[j]);
-      return fmt::format("{} of {} gave {} at {}", s.op->name, operands, odd_number_text(results[k]),
-                         index_text(value, i));
+      for (int j = 0; j < s.n_inputs && j < 4; ++j) operands += text_from({j == 0 ? "" : ", ", six_digits(read[j])});
+      return text_from(
+          {s.op->name, " of ", operands, " gave ", odd_number_text(results[k]), " at ", index_text(value, i)});
     }
   return "";
 }

@@ -11,22 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/engine/workspace.hpp>
+#include <flowgraph/engine/report/instruction_text.hpp>
 #include <flowgraph/session/profile.hpp>
-#include "timing.hpp"
+#include "times_of_steps.hpp"
 
 namespace flowgraph::detail {
 
-// The ops of an instruction, joined by +.
-inline std::string ops_text(const plan_view& p, const instruction& x) {
-  const program& region = p.programs[x.program];
-  std::string text(x.program == 0 || region.role == program_role::after ? x.op->name : std::string_view());
-  for (const program_step& s : p.steps_of(region)) text += (text.empty() ? "" : "+") + std::string(s.op->name);
-  return region.role == program_role::before ? text + '+' + std::string(x.op->name) : text;
-}
-
 // float[32, 64], float[64, 10] -> float[32, 10]
-inline std::string shapes_text(const instruction& x, const array_view* operands) {
+template <class Tag = void>
+std::string shapes_text(const instruction& x, const array_view* operands) {
   std::string text;
   for (int k = 0; k < x.n_operands + x.n_outputs; ++k) {
     if (k == x.n_operands) text += text.empty() ? "-> " : " -> ";
@@ -36,23 +29,14 @@ inline std::string shapes_text(const instruction& x, const array_view* operands)
   return text;
 }
 
-// The kernel that computes an instruction of a workspace is the library's own or a provider's.
-inline std::string_view provider_of(const workspace& w, int i) {
-  if (w.attempt_of(i) != nullptr) return "a resource";
-  const kernel_provider* const by = w.call(i).by;
-  return by != nullptr ? by->name : "flowgraph";
-}
-
-class step_recorder {
+template <class Tag = void>
+class basic_step_recorder final : public times_of_steps {
  public:
-  // keep: of how many last steps; 0: none.
-  explicit step_recorder(int keep) : keep_(static_cast<std::size_t>(std::max(keep, 0))) {}
+  // keep: of how many last steps.
+  explicit basic_step_recorder(int keep) : keep_(static_cast<std::size_t>(keep)) {}
 
-  bool wanted() const { return keep_ > 0; }
-
-  // A step that was run by this thread and has just ended. times: of each instruction.
   void add(const plan_view& plan, const graph_view& g, const workspace& w, const std::vector<timing>& times,
-           timing::clock::time_point begin) {
+           timing::clock::time_point begin) override {
     const auto since = [](timing::clock::time_point from, timing::clock::time_point to) {
       return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
     };
@@ -81,8 +65,7 @@ class step_recorder {
     if (steps_.size() > keep_) steps_.pop_front();
   }
 
-  // The last steps, oldest first.
-  std::vector<step_profile> last() const {
+  std::vector<step_profile> last() const override {
     const std::lock_guard lock(mutex_);
     return {steps_.begin(), steps_.end()};
   }
@@ -101,5 +84,12 @@ class step_recorder {
   std::vector<std::thread::id> threads_;
   std::deque<step_profile> steps_;
 };
+using step_recorder = basic_step_recorder<>;
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_LAZY_CODE times_of_steps* make_times_of_steps(int keep) { return new step_recorder(keep); }
+
+}  // namespace FLOWGRAPH_HALF
 
 }  // namespace flowgraph::detail

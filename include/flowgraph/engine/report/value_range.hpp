@@ -5,21 +5,21 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 
 namespace flowgraph::detail {
 
-struct value_range {
+template <class Tag = void>
+struct basic_value_range {
   std::int64_t count = 0, nans = 0, infinities = 0;
   double min = 0, max = 0;  // of the others
   std::int64_t first = -1;  // the first that is not finite
   double first_value = 0;
 
-  value_range() = default;
-  explicit value_range(const array_view& v) : count(v.size()) {
+  basic_value_range() = default;
+  explicit basic_value_range(const array_view& v) : count(v.size()) {
     with_type(v.type, [&]<class T>(T) {
       const T* const x = v.as<const T>();
       bool any = false;
@@ -40,18 +40,24 @@ struct value_range {
   bool is_finite() const { return nans == 0 && infinities == 0; }
   // -1 to 3.5, 2 NaN, 1 infinite
   std::string text() const {
-    std::string s = count == nans + infinities ? "no finite numbers" : fmt::format("{:.6g} to {:.6g}", min, max);
-    if (nans > 0) s += fmt::format(", {} NaN", nans);
-    if (infinities > 0) s += fmt::format(", {} infinite", infinities);
+    std::string s =
+        count == nans + infinities ? "no finite numbers" : text_from({six_digits(min), " to ", six_digits(max)});
+    if (nans > 0) s += text_from({", ", nans, " NaN"});
+    if (infinities > 0) s += text_from({", ", infinities, " infinite"});
     return s;
   }
 };
+using value_range = basic_value_range<>;
 
 // NaN has a sign that means nothing.
-inline std::string odd_number_text(double x) { return std::isnan(x) ? "NaN" : x > 0 ? "infinity" : "-infinity"; }
+template <class Tag = void>
+std::string odd_number_text(double x) {
+  return std::isnan(x) ? "NaN" : x > 0 ? "infinity" : "-infinity";
+}
 
 // [1, 3]: where element i stands.
-inline std::string index_text(const array_view& v, std::int64_t i) {
+template <class Tag = void>
+std::string index_text(const array_view& v, std::int64_t i) {
   std::string s;
   for (int axis = v.rank - 1; axis >= 0; --axis) {
     s = std::to_string(i % v.dim(axis)) + (s.empty() ? "" : ", ") + s;

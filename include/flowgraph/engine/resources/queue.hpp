@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include "queue_elements.hpp"
 #include "resource.hpp"
 
 namespace flowgraph::detail {
 
-class queue_resource final : public resource {
+template <class Tag = void>
+class basic_queue_resource final : public resource {
  public:
   struct component {
     dtype type;
@@ -28,7 +28,7 @@ class queue_resource final : public resource {
   };
 
   // words: of its node. seed: of the session.
-  queue_resource(std::string name, const std::int64_t* words, std::uint64_t seed)
+  basic_queue_resource(std::string name, const std::int64_t* words, std::uint64_t seed)
       : name_(std::move(name)),
         attrs_(attrs_from_words<ops::queue_attrs>(words)),
         inside_(static_cast<ops::queue_kind>(attrs_.kind),
@@ -48,28 +48,28 @@ class queue_resource final : public resource {
   class turn : public attempt {
    public:
     // kept: it is begun again and again, and keeps memory for that.
-    turn(queue_resource& q, bool kept) : queue_(q), kept_(kept) {}
+    turn(basic_queue_resource& q, bool kept) : queue_(q), kept_(kept) {}
     ~turn() override {
       if (!spare_.empty()) queue_.give_back(spare_);
     }
     turn* next = nullptr;
 
    protected:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     // Of why there is nothing.
     void check() const {
       const auto message = [&](std::string_view rest) {
-        return fmt::format("queue \"{}\": {}{}", queue_.name_, sentence(failure_), rest);
+        return text_from({"queue \"", queue_.name_, "\": ", sentence(failure_), rest});
       };
       if (failure_ == problem::queue_closed) throw closed_error(failure_, message(""));
       if (failure_ == problem::enqueue_cancelled)
-        throw cancelled_error(failure_, message(fmt::format("; {} of {} elements are in it", moved_, wanted_)));
+        throw cancelled_error(failure_, message(text_from({"; ", moved_, " of ", wanted_, " elements are in it"})));
       if (failure_ == problem::end_of_input)
-        throw end_of_input(failure_, message(fmt::format(": {} wanted, {} left", wanted_, left_)));
+        throw end_of_input(failure_, message(text_from({": ", wanted_, " wanted, ", left_, " left"})));
     }
 
-    queue_resource& queue_;
+    basic_queue_resource& queue_;
     bool kept_;
     waiter* who_ = nullptr;
     element_list hand_;   // what goes in, or came out
@@ -81,7 +81,7 @@ class queue_resource final : public resource {
 
   class putting final : public turn {
    public:
-    putting(queue_resource& q, bool many, bool kept) : turn(q, kept), many_(many) {}
+    putting(basic_queue_resource& q, bool many, bool kept) : turn(q, kept), many_(many) {}
 
     bool begin(const kernel_args& k, waiter& w) override { return begin(k.in, many_ ? k.in[0].dim(0) : 1, w); }
     // in: one for each component, of as many elements as `rows` have.
@@ -100,15 +100,15 @@ class queue_resource final : public resource {
     }
 
    private:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     void check_operands(const array_view* in) const {
       const problem why = many_ ? problem::queue_batch : problem::queue_element;
       for (std::size_t i = 0; i < queue_.components_.size(); ++i)
         if (static_cast<std::size_t>(in[i].size() * size_of(in[i].type)) !=
             queue_.components_[i].bytes * static_cast<std::size_t>(wanted_))
-          throw argument_error(why,
-                               fmt::format("queue \"{}\": {}, got {}", queue_.name_, sentence(why), type_text(in[i])));
+          throw argument_error(
+              why, text_from({"queue \"", queue_.name_, "\": ", sentence(why), ", got ", type_text(in[i])}));
     }
     queue_element* filled(const array_view* in, std::int64_t row) {
       queue_element* e = spare_.empty() ? queue_.new_element() : spare_.pop_front();
@@ -121,12 +121,14 @@ class queue_resource final : public resource {
       return e;
     }
 
+    using turn::check, turn::hand_, turn::queue_, turn::spare_, turn::wanted_;
+
     bool many_;
   };
 
   class getting final : public turn {
    public:
-    getting(queue_resource& q, taking how, bool kept) : turn(q, kept), how_(how) {}
+    getting(basic_queue_resource& q, taking how, bool kept) : turn(q, kept), how_(how) {}
 
     // How many elements: of `one` no first axis, else the first extent of the first result.
     bool begin(const kernel_args& k, waiter& w) override { return begin(how_ == taking::one ? 1 : k.out[0].dim(0), w); }
@@ -159,7 +161,7 @@ class queue_resource final : public resource {
     }
 
    private:
-    friend class queue_resource;
+    friend class basic_queue_resource;
 
     void tell_count(const kernel_args& k, std::int64_t n) const {
       const std::size_t all = queue_.components_.size();
@@ -170,6 +172,8 @@ class queue_resource final : public resource {
       }
       if (k.n_out > static_cast<int>(all)) *k.out[all].as<std::int64_t>() = n;
     }
+
+    using turn::check, turn::hand_, turn::queue_, turn::spare_, turn::wanted_;
 
     taking how_;
   };
@@ -333,5 +337,6 @@ class queue_resource final : public resource {
   linked_list<turn> putters_, getters_;
   bool closed_ = false;
 };
+using queue_resource = basic_queue_resource<>;
 
 }  // namespace flowgraph::detail

@@ -30,12 +30,13 @@ class element_list : public linked_list<queue_element> {
   }
 };
 
-class queue_elements {
+template <class Tag = void>
+class basic_queue_elements {
  public:
-  queue_elements(ops::queue_kind kind, std::uint64_t seed) : kind_(kind), stream_(seed, 0, 0) {}
-  queue_elements(const queue_elements&) = delete;
-  queue_elements& operator=(const queue_elements&) = delete;
-  ~queue_elements() {
+  basic_queue_elements(ops::queue_kind kind, std::uint64_t seed) : kind_(kind), stream_(seed, 0, 0) {}
+  basic_queue_elements(const basic_queue_elements&) = delete;
+  basic_queue_elements& operator=(const basic_queue_elements&) = delete;
+  ~basic_queue_elements() {
     for (queue_element* e : any_order_) delete e;
   }
 
@@ -84,5 +85,6 @@ class queue_elements {
   random_stream stream_;
   std::uint64_t draws_ = 0, turns_ = 0;
 };
+using queue_elements = basic_queue_elements<>;
 
 }  // namespace flowgraph::detail

@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include <flowgraph/core/text_from.hpp>
 #include <flowgraph/engine/threads/linked_list.hpp>
 #include <flowgraph/ops/synchronize.hpp>
 #include "resource.hpp"
@@ -21,13 +20,14 @@ struct line_turn : attempt {
   bool granted = false;
 };
 
-class mutex_resource final : public resource {
+template <class Tag = void>
+class basic_mutex_resource final : public resource {
  public:
-  explicit mutex_resource(std::string name) : name_(std::move(name)) {}
+  explicit basic_mutex_resource(std::string name) : name_(std::move(name)) {}
 
   class acquiring final : public line_turn {
    public:
-    acquiring(mutex_resource& m, const void* owner) : mutex_(m), owner_(owner) {}
+    acquiring(basic_mutex_resource& m, const void* owner) : mutex_(m), owner_(owner) {}
     bool begin(const kernel_args&, waiter& w) override { return mutex_.acquire(*this, owner_, w); }
     bool cancel() noexcept override {
       const std::lock_guard lock(mutex_.mutex_);
@@ -37,9 +37,9 @@ class mutex_resource final : public resource {
     void leave() noexcept override { mutex_.release(owner_); }
 
    private:
-    friend class mutex_resource;
+    friend class basic_mutex_resource;
 
-    mutex_resource& mutex_;
+    basic_mutex_resource& mutex_;
     const void* owner_;
   };
 
@@ -76,7 +76,7 @@ class mutex_resource final : public resource {
     return true;
   }
   [[noreturn]] void refuse(problem why) const {
-    throw argument_error(why, fmt::format("mutex \"{}\": {}", name_, sentence(why)));
+    throw argument_error(why, text_from({"mutex \"", name_, "\": ", sentence(why)}));
   }
 
  private:
@@ -97,14 +97,16 @@ class mutex_resource final : public resource {
   const void* owner_ = nullptr;
   linked_list<line_turn> line_;
 };
+using mutex_resource = basic_mutex_resource<>;
 
-class barrier_resource final : public resource {
+template <class Tag = void>
+class basic_barrier_resource final : public resource {
  public:
-  explicit barrier_resource(std::int64_t parties) : parties_(parties) {}
+  explicit basic_barrier_resource(std::int64_t parties) : parties_(parties) {}
 
   class arriving final : public line_turn {
    public:
-    explicit arriving(barrier_resource& b) : barrier_(b) {}
+    explicit arriving(basic_barrier_resource& b) : barrier_(b) {}
     bool begin(const kernel_args&, waiter& w) override { return barrier_.arrive(*this, w); }
     bool cancel() noexcept override {
       const std::lock_guard lock(barrier_.mutex_);
@@ -113,7 +115,7 @@ class barrier_resource final : public resource {
     void finish(const kernel_args&) override {}
 
    private:
-    barrier_resource& barrier_;
+    basic_barrier_resource& barrier_;
   };
 
   std::unique_ptr<attempt> make_attempt(std::uint64_t op, const std::int64_t*, const void*) override {
@@ -143,5 +145,6 @@ class barrier_resource final : public resource {
   std::mutex mutex_;
   linked_list<line_turn> line_;
 };
+using barrier_resource = basic_barrier_resource<>;
 
 }  // namespace flowgraph::detail

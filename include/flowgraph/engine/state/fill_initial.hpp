@@ -32,10 +32,11 @@ struct fan {
 // n orthonormal vectors of `length` >= n numbers, one after another, from normal ones by Gram and Schmidt: that is Q of
 // A = QR with a positive diagonal of R. Done twice, because one pass leaves what rounding makes of nearly parallel
 // vectors.
-inline std::vector<double> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
-  std::vector<double> all(static_cast<std::size_t>(n * length));
+template <class Real = double>
+std::vector<Real> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
+  std::vector<Real> all(static_cast<std::size_t>(n * length));
   fill_normal(stream, all.data(), n * length, 0, 1);
-  using vector = Eigen::Map<Eigen::Array<double, Eigen::Dynamic, 1>>;
+  using vector = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
   for (std::int64_t k = 0; k < n; ++k) {
     vector v(all.data() + k * length, length);
     for (int pass = 0; pass < 2; ++pass)

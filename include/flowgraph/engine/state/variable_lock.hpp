@@ -25,7 +25,8 @@ struct waiting_room {
 
 // A writer first claims the lock, which keeps new readers out, then waits for those inside: a stream of readers can't
 // keep it waiting for ever.
-class variable_lock {
+template <class Tag = void>
+class basic_variable_lock {
  public:
   // Throws, without the lock, when the limits say so.
   void lock(waiting_room& room, bool exclusive, const step_limits* within) {
@@ -79,5 +80,6 @@ class variable_lock {
 
   std::atomic<std::uint32_t> word_{0};
 };
+using variable_lock = basic_variable_lock<>;
 
 }  // namespace flowgraph::detail

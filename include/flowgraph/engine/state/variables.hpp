@@ -38,23 +38,24 @@ struct variable_access {
 };
 
 // Holds variables while it lives. They are locked in the order of their nodes, so nobody waits in a circle.
-class variable_hold {
+template <class Tag = void>
+class basic_variable_hold {
  public:
   // all: each variable once, in the order of nodes. Throws when the limits say so.
-  variable_hold(waiting_room& room, std::span<const variable_access> all, const step_limits* within = nullptr)
+  basic_variable_hold(waiting_room& room, std::span<const variable_access> all, const step_limits* within = nullptr)
       : room_(room),
         all_(all),
         held_(all.first(0)) {
     take(within);
   }
   // Takes nothing yet.
-  variable_hold(waiting_room& room, std::span<const variable_access> all, std::defer_lock_t)
+  basic_variable_hold(waiting_room& room, std::span<const variable_access> all, std::defer_lock_t)
       : room_(room),
         all_(all),
         held_(all.first(0)) {}
-  variable_hold(const variable_hold&) = delete;
-  variable_hold& operator=(const variable_hold&) = delete;
-  ~variable_hold() { release(); }
+  basic_variable_hold(const basic_variable_hold&) = delete;
+  basic_variable_hold& operator=(const basic_variable_hold&) = delete;
+  ~basic_variable_hold() { release(); }
 
   // A step that waits for another one lets its variables go, and takes them again.
   void release() {
@@ -78,8 +79,10 @@ class variable_hold {
   waiting_room& room_;
   std::span<const variable_access> all_, held_;
 };
+using variable_hold = basic_variable_hold<>;
 
-class variable_store {
+template <class Tag = void>
+class basic_variable_store {
  public:
   // Makes and initialises the variables that the graph has and the store has not: a graph may grow between steps.
   void add_new(const graph_view& g, std::uint64_t seed) {
@@ -142,5 +145,6 @@ class variable_store {
   std::vector<std::unique_ptr<variable_state>> all_;  // in the order of their nodes
   std::unordered_map<int, variable_state*> by_node_;
 };
+using variable_store = basic_variable_store<>;
 
 }  // namespace flowgraph::detail

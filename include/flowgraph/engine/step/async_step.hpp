@@ -14,9 +14,10 @@
 namespace flowgraph::detail {
 
 // Copies of what a step is fed, since the caller's may be gone before it runs.
-class kept_feeds {
+template <class Tag = void>
+class basic_kept_feeds {
  public:
-  kept_feeds(const borrowed* const* feeds, int n) {
+  basic_kept_feeds(const borrowed* const* feeds, int n) {
     for (int i = 0; i < n; ++i) {
       borrowed b = *feeds[i];
       const auto bytes = static_cast<std::size_t>(b.count) * static_cast<std::size_t>(size_of(b.type));
@@ -34,13 +35,15 @@ class kept_feeds {
   std::vector<borrowed> all_;
   std::vector<const borrowed*> pointers_;
 };
+using kept_feeds = basic_kept_feeds<>;
 
 // One step: a task when it can run, a waiter when it can't. It deletes itself when it is over.
-class async_step final : public waiter, public task_line::task, public alarm_clock::alarm {
+template <class Tag = void>
+class basic_async_step final : public waiter, public task_line::task, public alarm_clock::alarm {
  public:
   // Throws feed_error.
-  async_step(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
-             std::shared_ptr<step_listener> listener)
+  basic_async_step(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                   std::shared_ptr<step_listener> listener)
       : crew_(e.crew()),
         graph_(g),
         feeds_(r.feeds, s.program.plan().feeds.size()),
@@ -88,7 +91,7 @@ class async_step final : public waiter, public task_line::task, public alarm_clo
   enum class turn { running, parked, woken };
 
   struct stopped {
-    async_step* step;
+    basic_async_step* step;
     problem why;
     void operator()() const noexcept { step->interrupt(std::make_exception_ptr(cancelled_error(why, sentence(why)))); }
   };
@@ -106,8 +109,8 @@ class async_step final : public waiter, public task_line::task, public alarm_clo
     if (std::exchange(timed_, false)) crew_.clock.forget(*this);
   }
   void interrupt(std::exception_ptr why) noexcept {
-    if (!step_->executor().awaited().cancel()) return;
-    step_->executor().interrupt(std::move(why));
+    if (!step_->walk().awaited().cancel()) return;
+    step_->walk().interrupt(std::move(why));
     wake();
   }
 
@@ -121,5 +124,6 @@ class async_step final : public waiter, public task_line::task, public alarm_clo
   std::atomic<turn> turn_{turn::running};
   std::optional<std::stop_callback<stopped>> ending_, stop_;
 };
+using async_step = basic_async_step<>;
 
 }  // namespace flowgraph::detail

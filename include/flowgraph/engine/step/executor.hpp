@@ -10,8 +10,7 @@
 #include <string>
 #include <thread>
 
-#include <flowgraph/engine/report/numerics_check.hpp>
-#include <flowgraph/engine/report/step_recorder.hpp>
+#include <flowgraph/engine/report/instruction_text.hpp>
 #include <flowgraph/engine/report/timing.hpp>
 #include <flowgraph/engine/threads/pool_workers.hpp>
 #include <flowgraph/engine/workspace.hpp>
@@ -24,13 +23,14 @@ struct step_company {
   const step_limits* within = nullptr;
   timing* times = nullptr;        // one for each instruction
   variable_hold* held = nullptr;  // the variables that the step has; it lets them go while it waits for another step
-  bool check_numerics = false;
+  check_option check_numerics = {};
 };
 
 // One step on its way through its plan.
-class executor {
+template <class Tag = void>
+class basic_executor {
  public:
-  executor(const executable& e, const graph_view& g, workspace& w, const step_company& c)
+  basic_executor(const executable& e, const graph_view& g, workspace& w, const step_company& c)
       : plan_(e.plan()),
         flows_(e.flows()),
         graph_(g),
@@ -237,14 +237,7 @@ class executor {
   }
   void run_checked(int i) const {
     if (!company_.check_numerics) return workspace_.call(i)();
-    const numerics_check check(plan_, plan_.instructions[i], workspace_.operand(0));
-    workspace_.call(i)();
-    const instruction& x = plan_.instructions[i];
-    if (x.op->id == ops::unset::id) {  // nobody reads it yet, but for the check
-      const array_view& y = workspace_.call(i).args.out[0];
-      std::memset(y.data, 0, static_cast<std::size_t>(y.size() * size_of(y.type)));
-    }
-    check.results();
+    company_.check_numerics.run()(plan_, plan_.instructions[i], workspace_.operand(0), workspace_.call(i));
   }
 
   // Says which node failed, on what, and which line of the user's made it.
@@ -332,12 +325,13 @@ class executor {
   std::exception_ptr interrupted_;
   pool_workers* crew_ = nullptr;
   int last_ = 0;  // how far instructions may run by readiness
-  pool_workers::gang gang_{[](void* step) { static_cast<executor*>(step)->run_ready(); }, this};
+  pool_workers::gang gang_{[](void* step) { static_cast<basic_executor*>(step)->run_ready(); }, this};
   std::atomic<int> first_{0}, end_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr failure_;
 };
+using executor = basic_executor<>;
 
 }  // namespace flowgraph::detail

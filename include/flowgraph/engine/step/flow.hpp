@@ -26,9 +26,10 @@ struct flow {
 };
 
 // Of a plan. Loops and choices of the step itself run as units: each by one thread, in order.
-class flow_table {
+template <class Tag = void>
+class basic_flow_table {
  public:
-  explicit flow_table(const plan_view& p) : plan_(p) {
+  explicit basic_flow_table(const plan_view& p) : plan_(p) {
     const auto n = static_cast<std::size_t>(p.instructions.size());
     for (const plan_region& r : p.regions) any_ = any_ || r.owner >= 0;
     if (!any_) return;
@@ -92,6 +93,7 @@ class flow_table {
   std::vector<flow> flows_;
   std::vector<int> units_;
 };
+using flow_table = basic_flow_table<>;
 
 // How far a loop has come, and where the loops around it are.
 struct loop_turn {

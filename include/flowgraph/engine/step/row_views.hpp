@@ -39,7 +39,10 @@ struct bound_call : ready_kernel {
   void operator()() const { run(args); }
 };
 
-inline bool in_slot(const operand& a, const operand& b) { return a.where == storage::slot && a.index == b.index; }
+template <class Tag = void>
+bool in_slot(const operand& a, const operand& b) {
+  return a.where == storage::slot && a.index == b.index;
+}
 
 // Who reads what instruction i leaves in a slot, as long as that is there.
 struct slot_readers {
@@ -75,7 +78,8 @@ struct slot_readers {
 };
 
 // A row that is read: its readers are shown where it is.
-class row_view final : public prepared_kernel {
+template <class Tag = void>
+class basic_row_view final : public prepared_kernel {
  public:
   // Null: instruction i reads no row, or its result has to be a copy. operands: of the plan.
   static std::unique_ptr<prepared_kernel> make(const plan_view& p, int i, std::span<array_view> operands) {
@@ -85,7 +89,7 @@ class row_view final : public prepared_kernel {
     if (p.shapes[in[1].shape].rank != 0 || array.where != storage::slot) return nullptr;
     const slot_readers readers(p, i, row, array);
     if (!readers.known || !readers.unchanged) return nullptr;
-    std::unique_ptr<row_view> made(new row_view);
+    std::unique_ptr<basic_row_view> made(new basic_row_view);
     for (const int o : readers.operands) made->readers_.push_back(&operands[static_cast<std::size_t>(o)]);
     return made;
   }
@@ -98,13 +102,15 @@ class row_view final : public prepared_kernel {
   }
 
  private:
-  row_view() = default;
+  basic_row_view() = default;
 
   std::vector<array_view*> readers_;
 };
+using row_view = basic_row_view<>;
 
 // A value that becomes a row: it is computed there, and set_rows finds it in its place.
-class row_writer final : public prepared_kernel {
+template <class Tag = void>
+class basic_row_writer final : public prepared_kernel {
  public:
   // Where instruction i sets a row, wraps the call that computes it.
   static void wrap(const plan_view& p, int i, std::span<array_view> operands, std::span<bound_call> calls) {
@@ -121,7 +127,7 @@ class row_writer final : public prepared_kernel {
       return;
     const slot_readers readers(p, made_by, value, array);
     if (!readers.known) return;
-    std::unique_ptr<row_writer> made(new row_writer);
+    std::unique_ptr<basic_row_writer> made(new basic_row_writer);
     made->array_ = &operands[static_cast<std::size_t>(x.operands)];
     for (int o = y.operands + y.n_operands; o < y.operands + y.n_operands + y.n_outputs; ++o)
       if (in_slot(p.operands[o], value)) made->views_.push_back(&operands[static_cast<std::size_t>(o)]);
@@ -144,7 +150,7 @@ class row_writer final : public prepared_kernel {
   bool finishes() const override { return true; }
 
  private:
-  row_writer() = default;
+  basic_row_writer() = default;
 
   // The instruction whose result set_rows i reads; -1: it is not in the region, or the row is chosen behind it.
   static int maker_of(const plan_view& p, int i, const operand& value, const operand& index) {
@@ -172,5 +178,6 @@ class row_writer final : public prepared_kernel {
   std::vector<array_view*> views_;     // the result, and whoever reads it
   ready_kernel computes_;              // the value
 };
+using row_writer = basic_row_writer<>;
 
 }  // namespace flowgraph::detail

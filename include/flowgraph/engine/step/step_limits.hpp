@@ -10,9 +10,10 @@
 namespace flowgraph::detail {
 
 // The limits of a step that runs.
-class step_limits final : public interruption {
+template <class Tag = void>
+class basic_step_limits final : public interruption {
  public:
-  explicit step_limits(const limits& l) : limits_(l) {}
+  explicit basic_step_limits(const limits& l) : limits_(l) {}
 
   void check() const override {
     if (limits_.stop.stop_requested()) throw cancelled_error(problem::cancelled, sentence(problem::cancelled));
@@ -41,5 +42,6 @@ class step_limits final : public interruption {
 
   const limits& limits_;
 };
+using step_limits = basic_step_limits<>;
 
 }  // namespace flowgraph::detail

@@ -18,7 +18,8 @@ enum class walk {
 };
 
 // operands: the views of the plan's operands.
-inline std::int64_t work_of(const plan_view& p, const instruction& x, const array_view* operands) {
+template <class Tag = void>
+std::int64_t work_of(const plan_view& p, const instruction& x, const array_view* operands) {
   const array_view* views = operands + x.operands;
   const auto extents_of = [&](int k) {
     extents e;
@@ -51,7 +52,8 @@ struct step_work {
 
 // By readiness where at least half as much again as one chain can be done at the same time, and where an instruction
 // is worth handing to another thread on the average.
-inline walk choose_walk(const step_work& w, int instructions, const session_options& o) {
+template <class Tag = void>
+walk choose_walk(const step_work& w, int instructions, const session_options& o) {
   constexpr std::int64_t worth_handing_over = 20'000;
   if (o.threads == 1) return walk::alone;
   if (o.inter_op == inter_op_policy::parallel) return walk::ready;

@@ -8,7 +8,8 @@
 
 namespace flowgraph::detail {
 
-class alarm_clock {
+template <class Tag = void>
+class basic_alarm_clock {
  public:
   using clock = std::chrono::steady_clock;
 
@@ -20,10 +21,10 @@ class alarm_clock {
     ~alarm() = default;
   };
 
-  alarm_clock() = default;
-  alarm_clock(const alarm_clock&) = delete;
-  alarm_clock& operator=(const alarm_clock&) = delete;
-  ~alarm_clock() {
+  basic_alarm_clock() = default;
+  basic_alarm_clock(const basic_alarm_clock&) = delete;
+  basic_alarm_clock& operator=(const basic_alarm_clock&) = delete;
+  ~basic_alarm_clock() {
     {
       const std::lock_guard lock(mutex_);
       ended_ = true;
@@ -75,5 +76,6 @@ class alarm_clock {
   bool ended_ = false;
   std::thread thread_;
 };
+using alarm_clock = basic_alarm_clock<>;
 
 }  // namespace flowgraph::detail

@@ -12,11 +12,12 @@
 namespace flowgraph::detail {
 
 // What the asynchronous steps of a session share.
-class async_crew {
+template <class Tag = void>
+class basic_async_crew {
  public:
-  async_crew(lent_threads pool, int threads) : line(std::move(pool), threads) {}
+  basic_async_crew(lent_threads pool, int threads) : line(std::move(pool), threads) {}
   // Steps that wait end with a cancelled_error, others go on until they would wait.
-  ~async_crew() {
+  ~basic_async_crew() {
     ending_.request_stop();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return steps_ == 0; });
@@ -42,5 +43,6 @@ class async_crew {
   alarm_clock clock;
   task_line line;  // last: its runners use the others
 };
+using async_crew = basic_async_crew<>;
 
 }  // namespace flowgraph::detail

@@ -37,11 +37,12 @@ class attempt {
 };
 
 // A thread that has nothing else to do.
-class thread_waiter final : public waiter {
+template <class Tag = void>
+class basic_thread_waiter final : public waiter {
  public:
   // The calling thread's own.
-  static thread_waiter& mine() {
-    static thread_local thread_waiter w;
+  static basic_thread_waiter& mine() {
+    static thread_local basic_thread_waiter w;
     return w;
   }
 
@@ -71,6 +72,7 @@ class thread_waiter final : public waiter {
   std::condition_variable_any changed_;
   bool woken_ = false;
 };
+using thread_waiter = basic_thread_waiter<>;
 
 // begin(waiter) on the calling thread, and until it may be finished.
 template <class Begin>

@@ -16,13 +16,14 @@
 
 namespace flowgraph::detail {
 
-class pool_workers final : public workers {
+template <class Tag = void>
+class basic_pool_workers final : public workers {
  public:
   // pool: runs a task on another thread, at some time before this object ends. threads: of the pool and the caller, at
   // the same time.
-  pool_workers(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
+  basic_pool_workers(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
   // Helpers that the pool has not started yet must not find this gone.
-  ~pool_workers() override {
+  ~basic_pool_workers() override {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return helpers_ == 0; });
   }
@@ -45,7 +46,7 @@ class pool_workers final : public workers {
     gang(void (*work)(void*), void* object, bool brief = false) : work_(work), object_(object), brief_(brief) {}
 
    private:
-    friend class pool_workers;
+    friend class basic_pool_workers;
     void (*work_)(void*);
     void* object_;
     bool brief_;
@@ -132,7 +133,7 @@ class pool_workers final : public workers {
     invitations_.fetch_add(1, std::memory_order_relaxed);  // whoever lingers finds the lock free
     for (; missing > 0; --missing) {
       try {
-        pool_.schedule({[](void* all) { static_cast<pool_workers*>(all)->help(); }, this});
+        pool_.schedule({[](void* all) { static_cast<basic_pool_workers*>(all)->help(); }, this});
       } catch (...) {  // an executor that takes no more tasks: others do the work
         lock.lock();
         helpers_ -= missing;
@@ -205,5 +206,6 @@ class pool_workers final : public workers {
   std::atomic<int> sleepers_{0};
   std::atomic<unsigned> invitations_{0};
 };
+using pool_workers = basic_pool_workers<>;
 
 }  // namespace flowgraph::detail

@@ -7,7 +7,8 @@
 
 namespace flowgraph::detail {
 
-class signal {
+template <class Tag>
+class basic_signal {
  public:
   void set() noexcept {
     const std::lock_guard lock(mutex_);

@@ -10,7 +10,8 @@
 
 namespace flowgraph::detail {
 
-class task_line {
+template <class Tag = void>
+class basic_task_line {
  public:
   class task {
    public:
@@ -22,9 +23,9 @@ class task_line {
     ~task() = default;
   };
 
-  task_line(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
+  basic_task_line(lent_threads pool, int threads) : pool_(std::move(pool)), threads_(threads) {}
   // Runners that the pool has not started yet must not find this gone.
-  ~task_line() {
+  ~basic_task_line() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return runners_ == 0; });
   }
@@ -37,7 +38,7 @@ class task_line {
       ++runners_;
     }
     try {
-      pool_.schedule({[](void* line) { static_cast<task_line*>(line)->work(); }, this});
+      pool_.schedule({[](void* line) { static_cast<basic_task_line*>(line)->work(); }, this});
     } catch (...) {  // an executor that takes no more tasks
       work();
     }
@@ -63,5 +64,6 @@ class task_line {
   linked_list<task> tasks_;
   int runners_ = 0;  // with the pool, waiting or running
 };
+using task_line = basic_task_line<>;
 
 }  // namespace flowgraph::detail

@@ -11,9 +11,10 @@
 
 namespace flowgraph::detail {
 
-class thread_pool {
+template <class Tag = void>
+class basic_thread_pool {
  public:
-  explicit thread_pool(int threads) {
+  explicit basic_thread_pool(int threads) {
     try {
       for (int i = 0; i < threads; ++i) all_.push_back(new worker(*this));
     } catch (...) {
@@ -21,10 +22,10 @@ class thread_pool {
       throw;
     }
   }
-  thread_pool(const thread_pool&) = delete;
-  thread_pool& operator=(const thread_pool&) = delete;
+  basic_thread_pool(const basic_thread_pool&) = delete;
+  basic_thread_pool& operator=(const basic_thread_pool&) = delete;
   // When every task has run.
-  ~thread_pool() { end(); }
+  ~basic_thread_pool() { end(); }
 
   // As Eigen::ThreadPoolInterface has them.
   int NumThreads() const { return static_cast<int>(all_.size()); }
@@ -38,7 +39,7 @@ class thread_pool {
 
  private:
   struct worker {
-    explicit worker(thread_pool& pool) : thread(&thread_pool::work, &pool) {}
+    explicit worker(basic_thread_pool& pool) : thread(&basic_thread_pool::work, &pool) {}
     std::thread thread;
     worker* next = nullptr;
   };
@@ -75,5 +76,6 @@ class thread_pool {
   bool ended_ = false;
   linked_list<worker> all_;
 };
+using thread_pool = basic_thread_pool<>;
 
 }  // namespace flowgraph::detail

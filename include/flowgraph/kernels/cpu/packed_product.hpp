@@ -13,7 +13,8 @@
 
 namespace flowgraph::detail {
 
-class packed_product final : public prepared_kernel {
+template <class Tag = void>
+class basic_packed_product final : public prepared_kernel {
  public:
   // Null: the operand changes with every call, or packing it doesn't matter.
   static std::unique_ptr<prepared_kernel> make(const op_def& op, const kernel_args& k) {
@@ -25,7 +26,7 @@ class packed_product final : public prepared_kernel {
     const std::int64_t elements = s.n * s.k;
     if (s.m < least_rows || s.m > most_rows || s.n < tile_columns || elements < least || elements > most)
       return nullptr;
-    return std::unique_ptr<prepared_kernel>(new packed_product(s));
+    return std::unique_ptr<prepared_kernel>(new basic_packed_product(s));
   }
 
   void run(const kernel_args& k) override {
@@ -58,7 +59,7 @@ class packed_product final : public prepared_kernel {
   static constexpr std::int64_t least_rows = 4, most_rows = 128, least = 1 << 12, most = 1 << 22;
 
   // Rows are halved first: whoever computes one half need not fetch the other from the cache of who made it.
-  explicit packed_product(const product_shape& s)
+  explicit basic_packed_product(const product_shape& s)
       : shape_(s),
         panels_((s.n + tile_columns - 1) / tile_columns),
         rows_(s.m < 16 ? s.m : (s.m + 1) / 2),
@@ -84,5 +85,6 @@ class packed_product final : public prepared_kernel {
   const float* from_ = nullptr;  // what was packed
   std::uint64_t version_ = 0;
 };
+using packed_product = basic_packed_product<>;
 
 }  // namespace flowgraph::detail
