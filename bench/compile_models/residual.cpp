@@ -1,6 +1,11 @@
 // LAYERS residual layers with gradient, momentum updates and the plan of a training step, all made by the compiler:
-// what bench/compile times.
+// what bench/compile times. With SESSION there is also the session that runs the step.
+#ifdef SESSION
+#include <flowgraph.hpp>
+#include <vector>
+#else
 #include <flowgraph/define.hpp>
+#endif
 
 #ifndef LAYERS
 #define LAYERS 50
@@ -23,7 +28,15 @@ inline constexpr auto residual = fg::define([](fg::graph& g) {
 });
 
 static_assert(residual.nodes() > 20 * LAYERS);
+#ifdef SESSION
+int main() {
+  fg::session<residual> s;
+  const float loss = s.run<"loss", "train">(fg::feed<"x">(std::vector<float>(64)));
+  return loss > 0 ? 0 : 1;
+}
+#else
 static_assert(fg::plan_of<residual, fg::fetch<"loss", "train">, fg::fetch<"x">>.view().instructions.size() >
               10 * LAYERS);
 
 int main() { return 0; }
+#endif

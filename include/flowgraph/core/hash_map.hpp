@@ -9,7 +9,7 @@ namespace flowgraph::detail {
 class hash_map {
  public:
   // -1: not there.
-  constexpr int find(std::uint64_t key) const { return slots_.count == 0 ? -1 : slot_of(key)->value; }
+  constexpr int find(std::uint64_t key) const { return used_ == 0 ? -1 : slot_of(key)->value; }
   constexpr void set(std::uint64_t key, int value) {
     if (2 * (used_ + 1) > slots_.count) grow();
     slot* s = slot_of(key);
@@ -26,7 +26,9 @@ class hash_map {
   }
   // Room for n keys, so that a pass over n nodes never grows it.
   constexpr void reserve(int n) {
-    while (2 * (n + 1) > slots_.count) grow();
+    int slots = slots_.count == 0 ? 64 : slots_.count;
+    while (2 * (n + 1) > slots) slots *= 2;
+    if (slots > slots_.count) grow(slots);
   }
 
  private:
@@ -36,15 +38,16 @@ class hash_map {
   };
 
   constexpr slot* slot_of(std::uint64_t key) const {
-    slot* const first = slots_.data;
-    slot* s = first + ((key ^ (key >> 32)) & mask_);  // texts' hashes are weak in their low bits
-    while (s->value >= 0 && s->key != key) s = s + 1 == first + slots_.count ? first : s + 1;
+    slot* s = slots_.data + ((key ^ (key >> 32)) & mask_);  // texts' hashes are weak in their low bits
+    while (s->value >= 0 && s->key != key) s = s + 1 == slots_.data + slots_.count ? slots_.data : s + 1;
     return s;
   }
-  constexpr void grow() {
+  constexpr void grow() { grow(slots_.count == 0 ? 64 : slots_.count * 4); }
+  constexpr void grow(int slots) {
     const vec<slot> old = static_cast<vec<slot>&&>(slots_);
-    slots_ = vec<slot>(old.count == 0 ? 64 : old.count * 2);
-    mask_ = static_cast<unsigned>(slots_.count - 1);
+    slots_ = vec<slot>(slots);
+    mask_ = static_cast<unsigned>(slots - 1);
+    if (used_ == 0) return;
     for (const slot& s : old)
       if (s.value >= 0) *slot_of(s.key) = s;
   }

@@ -84,6 +84,7 @@
   X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
   X(invalid_graph, "the graph is malformed") \
   X(invalid_plan, "the plan is malformed") \
+  X(model_too_large, "the model or its plan is no constant expression, as the error before this one says; if it is only too large for the compiler's limits, raise them: clang++ -fconstexpr-steps=16777216, g++ -fconstexpr-ops-limit=536870912 -fconstexpr-loop-limit=4194304") \
   /* running a model */ \
   X(unknown_name, "the model has no tensor or operation of this name") \
   X(nothing_fetched, "run: name at least one tensor or operation to fetch") \

@@ -11,4 +11,7 @@ constexpr std::string_view text_view(const char* first, int length) {
   return {first, static_cast<std::size_t>(length)};
 }
 
+// Of a literal. std::string_view's own way to count its characters is a loop in constant expressions.
+constexpr std::string_view text_view(const char* literal) { return {literal, __builtin_strlen(literal)}; }
+
 }  // namespace flowgraph::detail

@@ -6,6 +6,19 @@
 
 namespace flowgraph::detail {
 
+// n elements to where others are. clang counts the builtin as a part of its statement, however many there are; g++ has
+// no such function in constant expressions.
+template <class T>
+constexpr void copy_elements(T* to, const T* from, int n) {
+#ifdef __clang__
+  if constexpr (__is_trivially_copyable(T)) {
+    if (n > 0) __builtin_memcpy(to, from, static_cast<unsigned long>(n) * sizeof(T));
+    return;
+  }
+#endif
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+}
+
 // A borrowed run of elements.
 template <class T>
 struct slice {
@@ -17,6 +30,11 @@ struct slice {
   constexpr const T* begin() const { return data; }
   constexpr const T* end() const { return data + count; }
 };
+
+template <class T>
+constexpr void copy_rows(T* to, slice<T> from) {
+  copy_elements(to, from.data, from.count);
+}
 
 template <class T>
 struct vec {
@@ -32,7 +50,7 @@ struct vec {
   }
   constexpr vec(const vec& other) : vec(static_cast<slice<T>>(other)) {}
   constexpr explicit vec(slice<T> s) : data(new T[static_cast<unsigned>(s.count)]), count(s.count), capacity(s.count) {
-    for (int i = 0; i < s.count; ++i) data[i] = s.data[i];
+    copy_elements(data, s.data, s.count);
   }
   constexpr vec(vec&& other) noexcept : data(other.data), count(other.count), capacity(other.capacity) {
     other.data = nullptr;
@@ -58,8 +76,12 @@ struct vec {
   constexpr int push(const T& value) { return count < capacity ? (data[count] = value, count++) : push_growing(value); }
   // Appends n elements that lie outside this vec; returns the index of the first.
   constexpr int append(const T* values, int n) {
-    if (count + n > capacity) reserve(count + n > 2 * capacity ? count + n + 64 : 2 * capacity);
-    for (int i = 0; i < n; ++i) data[count + i] = values[i];
+    return n == 1 ? push(*values) : n > 1 ? append_several(values, n) : count;
+  }
+  // Appends n elements of this vec, from this index on.
+  constexpr int append_own(int from, int n) {
+    make_room(n);
+    copy_elements(data + count, data + from, n);
     return (count += n) - n;
   }
   constexpr void pop() { --count; }
@@ -67,7 +89,7 @@ struct vec {
   constexpr void reserve(int n) {
     if (n <= capacity) return;
     T* grown = new T[static_cast<unsigned>(n)];
-    for (int i = 0; i < count; ++i) grown[i] = data[i];
+    copy_elements(grown, data, count);
     delete[] data;
     data = grown;
     capacity = n;
@@ -86,6 +108,14 @@ struct vec {
   constexpr operator slice<T>() const { return {data, count}; }
 
  private:
+  constexpr void make_room(int n) {
+    if (count + n > capacity) reserve(count + n > 2 * capacity ? count + n + 64 : 2 * capacity);
+  }
+  constexpr int append_several(const T* values, int n) {
+    make_room(n);
+    copy_elements(data + count, values, n);
+    return (count += n) - n;
+  }
   constexpr int push_growing(const T& value) {
     const T copy = value;  // value may live in this vec
     reserve(capacity == 0 ? 64 : capacity * 2);

@@ -2,6 +2,7 @@
 // graph that is being built; emit appends an op after asking its rule.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "graph_data.hpp"
 #include "inference.hpp"
@@ -55,19 +56,15 @@ namespace detail {
 // Same type and same shapes (or scalars) in: the first operand's out. Spares most nodes of a gradient the rule. It is
 // no template, so that each op that gradients emit costs little to compile.
 constexpr ref emit_node(graph_data& g, const op_def& op, const int* in, int n_in) {
-  const node* const n = g.nodes.data;
-  const int shape = n[in[0]].shape;
-  const dtype type = n[in[0]].type;
-  if (op.is(trait::shape_preserving)) {
-    int k = 1;
-    while (k < n_in && (n[in[k]].shape == shape || n[in[k]].shape == 0) && n[in[k]].type == type) ++k;
-    if (k == n_in) return {&g, g.append(op, shape, type, in, n_in)};
-  }
-  if (op.is(trait::update_of_equals)) {
-    int k = 1;
-    while (k < n_in && n[in[k]].shape == shape && n[in[k]].type == type) ++k;
-    if (k == n_in) return {&g, g.append(op, 0, dtype::none, in, n_in)};
-  }
+  const node *const n = g.nodes.data, &x = n[in[0]];
+  const unsigned t = static_cast<unsigned>(op.traits);
+  bool alike = n_in < 2 || (n[in[1]].type == x.type && (n[in[1]].shape == x.shape || n[in[1]].shape == 0));
+  for (int k = 2; k < n_in && alike; ++k)
+    alike = n[in[k]].type == x.type && (n[in[k]].shape == x.shape || n[in[k]].shape == 0);
+  if (alike && (t & static_cast<unsigned>(trait::shape_preserving)) != 0)
+    return {&g, g.append(op, x.shape, x.type, in, n_in)};
+  if (alike && (t & static_cast<unsigned>(trait::update_of_equals)) != 0 && n[in[n_in - 1]].shape == x.shape)
+    return {&g, g.append(op, 0, dtype::none, in, n_in)};
   return {&g, append_inferred(g, op, in, n_in, nullptr, 0)};
 }
 
@@ -94,6 +91,12 @@ constexpr ref emit_like(ref like, const typename Op::attrs& attributes, ref firs
   return {first.graph,
           first.graph->append(op_def_of<Op>, like.graph->nodes.data[like.id].shape, like.type(), in,
                               static_cast<int>(1 + sizeof...(rest)), block.w, detail::attr_words<typename Op::attrs>)};
+}
+template <class Op, class... Refs>
+constexpr ref emit_like(ref like, ref first, Refs... rest) {
+  const int in[] = {first.id, rest.id...};
+  const node& x = like.graph->nodes.data[like.id];
+  return {first.graph, first.graph->append(op_def_of<Op>, x.shape, x.type, in, static_cast<int>(1 + sizeof...(rest)))};
 }
 // Ops whose result is declared by the caller: reshape, broadcast_to, cast.
 template <class Op, class... Refs>
@@ -135,6 +138,15 @@ class gradient_step {
   template <class A>
   constexpr A attrs() const {
     return ref{&graph, id_}.template attrs<A>();
+  }
+  // An op with this one's attributes, whose result has the shape and type of `like`: attributes may be shared.
+  template <class Op, class... Refs>
+  constexpr ref emit_like(ref like, Refs... operands) {
+    static_assert(!std::is_empty_v<typename Op::attrs>);
+    const ref made = flowgraph::emit_like<Op>(like, operands...);
+    node* const n = graph.nodes.data;
+    n[made.id].attrs = n[id_].attrs, n[made.id].n_attrs = n[id_].n_attrs;
+    return made;
   }
   // Where the op is; 0: in no region.
   constexpr int region() const { return graph.nodes.data[id_].region; }

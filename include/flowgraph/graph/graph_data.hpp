@@ -80,16 +80,13 @@ class graph_data {
     return {chars.append(s.data(), static_cast<int>(s.size())), static_cast<int>(s.size())};
   }
   constexpr std::string_view text(text_range r) const { return detail::text_view(chars.begin() + r.begin, r.length); }
-  // The text behind the present scope: "layer1/w".
-  constexpr text_range scoped_text(std::string_view s) {
-    const int begin = chars.count;
-    if (scope != 0) {
-      const text_range outer = texts[scope];
-      for (int i = 0; i < outer.length; ++i) chars.push(chars.data[outer.begin + i]);
-      chars.push('/');
-    }
-    chars.append(s.data(), static_cast<int>(s.size()));
-    return {begin, chars.count - begin};
+  // Names that follow get this one in front: "layer1/w".
+  constexpr void enter_scope(std::string_view s) {
+    const std::uint64_t h = detail::hash("/", scoped_hash(s));
+    const int begin = append_scoped(s);
+    scope = texts.push({begin, chars.count - begin});
+    while (scope_hashes_.count < scope) scope_hashes_.push(0);
+    scope_hashes_.push(h);
   }
   // A device constraint by its text; equal texts get equal ids.
   constexpr int intern_text(std::string_view s) {
@@ -104,8 +101,8 @@ class graph_data {
                        const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
     const int first_edge = regions.count == 1 ? edges.append(in, n_in) : append_captured(in, n_in);
     if (pending_controls_.count > 0) edges.append(pending_controls_.data, pending_controls_.count);
-    origins.push({where, scope});
-    return nodes.push({.op = &op,
+    return origins.push({where, scope}),
+           nodes.push({.op = &op,
                        .inputs = first_edge,
                        .attrs = n_attrs > 0 ? words.append(attr_words, n_attrs) : words.count,
                        .shape = shape,
@@ -215,6 +212,7 @@ class graph_data {
   // f() adds nodes to the graph itself, whatever is being built: what a region can't own.
   template <class F>
   constexpr auto at_top(const F& f) {
+    if (current_region == 0 && pending_controls_.count == 0) return f();
     const int region = current_region;
     detail::vec<int> controls = static_cast<detail::vec<int>&&>(pending_controls_);
     pending_controls_ = detail::vec<int>();
@@ -243,14 +241,19 @@ class graph_data {
     captures_.push({r, id, outer, argument});
     return argument;
   }
-  constexpr void name(int id, std::string_view wanted) { add_name(id, scoped_text(wanted).begin); }
+  constexpr void name(int id, std::string_view wanted) { add_name(id, append_scoped(wanted), scoped_hash(wanted)); }
+  // The first node of this name in the present scope; -1: there is none.
+  constexpr int find_in_scope(std::string_view wanted) const {
+    const int found = name_ids_.find(scoped_hash(wanted));
+    return found < 0 ? -1 : names.data[found].node;
+  }
   // A name below another one: "w" and "momentum" give "w/momentum".
   constexpr void name_below(int id, text_range base, std::string_view wanted) {
     const int begin = chars.size();
-    for (int i = 0; i < base.length; ++i) chars.push(chars.data[base.begin + i]);
+    chars.append_own(base.begin, base.length);
     chars.push('/');
     chars.append(wanted.data(), static_cast<int>(wanted.size()));
-    add_name(id, begin);
+    add_name(id, begin, detail::hash(text({begin, chars.count - begin})));
   }
 
   // Records the first mistake of a constant evaluation; throws at run time.
@@ -335,27 +338,41 @@ class graph_data {
     return edges.append(inside.data, n_in);
   }
 
-  // Names a node by the characters from begin on: "w", then "w_1", "w_2", ...
-  constexpr void add_name(int id, int begin) {
+  // The text behind the present scope; its first character.
+  constexpr int append_scoped(std::string_view s) {
+    const int begin = chars.count;
+    if (scope != 0) chars.append_own(texts.data[scope].begin, texts.data[scope].length), chars.push('/');
+    chars.append(s.data(), static_cast<int>(s.size()));
+    return begin;
+  }
+  // The hash of that text. A scope's is kept, so that its characters are counted once and not with every name in it.
+  constexpr std::uint64_t scoped_hash(std::string_view s) const {
+    return scope == 0 ? detail::hash(s) : detail::hash(s, scope_hashes_.data[scope]);
+  }
+
+  // Names a node by the characters from begin on, whose hash this is: "w", then "w_1", "w_2", ...
+  constexpr void add_name(int id, int begin, std::uint64_t h) {
+    const int taken = name_ids_.find_or_set(h, names.count);
+    if (taken >= 0) h = append_number(h, taken);
+    names.push({id, {begin, chars.count - begin}, h});
+    name_uses_.push(1);
+  }
+  constexpr std::uint64_t append_number(const std::uint64_t base, int taken) {
     const int plain = chars.count;
-    std::uint64_t h = detail::hash(detail::text_view(chars.data + begin, plain - begin));
-    int k = name_uses_.find(h);
-    name_uses_.set(h, k < 0 ? 1 : k + 1);
-    for (const std::uint64_t base = h; k > 0; ++k) {  // a user may have named another node "w_1" already
+    for (int k = name_uses_.data[taken]++;; ++k) {  // a user may have named another node "w_1" already
       chars.count = plain;
       chars.push('_');
       int power = 1;
       while (k / power >= 10) power *= 10;
       for (; power > 0; power /= 10) chars.push(static_cast<char>('0' + k / power % 10));
-      h = detail::hash(detail::text_view(chars.data + plain, chars.count - plain), base);
-      if (name_uses_.find(h) >= 0) continue;
-      name_uses_.set(h, 1);
-      break;
+      const std::uint64_t h = detail::hash(detail::text_view(chars.data + plain, chars.count - plain), base);
+      if (name_ids_.find_or_set(h, names.count) < 0) return h;
     }
-    names.push({id, {begin, chars.count - begin}, h});
   }
 
-  detail::hash_map name_uses_;
+  detail::hash_map name_ids_;                // from a name's hash to names
+  detail::vec<int> name_uses_;               // of each name: how often it was asked for
+  detail::vec<std::uint64_t> scope_hashes_;  // of each text that is a scope, with the "/" behind it
   detail::hash_map shape_ids_;
   detail::vec<int> pending_controls_;
   detail::vec<captured> captures_;

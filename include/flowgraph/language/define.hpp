@@ -11,6 +11,7 @@ namespace flowgraph {
 struct model_counts {
   int nodes = 0, edges = 0, words = 0, shapes = 0, dims = 0, symbols = 0, symbol_chars = 0, names = 0, texts = 0,
       chars = 0, regions = 0;
+  bool failed = false;  // what is wrong was said: nobody is to complain of what the model does not have
 };
 
 constexpr bool fits(const model_counts& c, const model_counts& room) {
@@ -33,6 +34,8 @@ struct model {
   text_range texts_[C.texts + 1];
   char chars_[C.chars + 1];
   region regions_[C.regions + 1];
+
+  static constexpr bool failed = C.failed;
 
   // Facts, all of them constant expressions. Fetch names narrow a question to what a step with these fetches runs;
   // without them it is asked of everything that has a name. Named extents are bound as batch(32).
@@ -67,26 +70,21 @@ struct model {
 
 namespace detail {
 
-template <class T>
-constexpr void copy_table(T* to, slice<T> from) {
-  for (int i = 0; i < from.count; ++i) to[i] = from.data[i];
-}
-
 // C has room for all of g.
 template <model_counts C>
 constexpr void fill(model<C>& m, const graph_view& g) {
-  copy_table(m.nodes_, g.nodes);
-  copy_table(m.origins_, g.origins);
-  copy_table(m.edges_, g.edges);
-  copy_table(m.words_, g.words);
-  copy_table(m.shapes_, g.shapes);
-  copy_table(m.dims_, g.dims);
-  copy_table(m.symbols_, g.symbol_entries);
-  copy_table(m.symbol_chars_, g.symbol_chars);
-  copy_table(m.names_, g.names);
-  copy_table(m.texts_, g.texts);
-  copy_table(m.chars_, g.chars);
-  copy_table(m.regions_, g.regions);
+  copy_rows(m.nodes_, g.nodes);
+  copy_rows(m.origins_, g.origins);
+  copy_rows(m.edges_, g.edges);
+  copy_rows(m.words_, g.words);
+  copy_rows(m.shapes_, g.shapes);
+  copy_rows(m.dims_, g.dims);
+  copy_rows(m.symbols_, g.symbol_entries);
+  copy_rows(m.symbol_chars_, g.symbol_chars);
+  copy_rows(m.names_, g.names);
+  copy_rows(m.texts_, g.texts);
+  copy_rows(m.chars_, g.chars);
+  copy_rows(m.regions_, g.regions);
 }
 
 // A graph in tables with room to spare, before its size is known: most models are built only once. Where Room was too
@@ -108,16 +106,16 @@ struct roomy_model {
   }
 };
 
-inline constexpr model_counts usual_room{.nodes = 8192,
-                                         .edges = 16384,
-                                         .words = 16384,
+inline constexpr model_counts usual_room{.nodes = 16384,
+                                         .edges = 32768,
+                                         .words = 32768,
                                          .shapes = 512,
                                          .dims = 2048,
                                          .symbols = 256,
                                          .symbol_chars = 4096,
-                                         .names = 2048,
+                                         .names = 4096,
                                          .texts = 1024,
-                                         .chars = 32768,
+                                         .chars = 65536,
                                          .regions = 256};
 
 template <class F>
@@ -135,15 +133,22 @@ constexpr auto build_roomy(const F& build) {
   return m;
 }
 
-// A variable of its own, because a local of define() would be evaluated again within define's evaluation.
+// A variable of its own, because a local of define() would be evaluated again within define's evaluation. It has this
+// name because clang's first line about a model that is too large shows it, and no flag.
 template <class F>
-inline constexpr auto built = build_roomy(F{});
+inline constexpr auto model_within_fconstexpr_steps = build_roomy(F{});
+
+// Could the compiler evaluate it? If not it has said so, and where.
+template <bool>
+struct constant_bool;
+template <class F>
+concept buildable = requires { typename constant_bool<model_within_fconstexpr_steps<F>.complete>; };
 
 template <model_counts C, class F>
 constexpr model<C> freeze(const F& build) {
   model<C> m{};
-  if constexpr (built<F>.complete) {
-    fill(m, built<F>.view());
+  if constexpr (model_within_fconstexpr_steps<F>.complete) {
+    fill(m, model_within_fconstexpr_steps<F>.view());
   } else {
     graph g;
     build(g);
@@ -158,12 +163,17 @@ constexpr model<C> freeze(const F& build) {
 // its size is known.
 template <class F>
 consteval auto define(F build) {
-  constexpr const fault& wrong = detail::built<F>.first_fault;
-  if constexpr (wrong.why != problem::none) {
-    detail::mistake<wrong.why, named<detail::to_fixed<wrong.subject.size()>(wrong.subject)>, at_line<wrong.line>>();
-    return model<model_counts{}>{};
+  if constexpr (!detail::buildable<F>) {
+    detail::mistake<problem::model_too_large, F>();
+    return model<model_counts{.failed = true}>{};
   } else {
-    return detail::freeze<detail::built<F>.counts>(build);
+    constexpr const fault& wrong = detail::model_within_fconstexpr_steps<F>.first_fault;
+    if constexpr (wrong.why != problem::none) {
+      detail::mistake<wrong.why, named<detail::to_fixed<wrong.subject.size()>(wrong.subject)>, at_line<wrong.line>>();
+      return model<model_counts{.failed = true}>{};
+    } else {
+      return detail::freeze<detail::model_within_fconstexpr_steps<F>.counts>(build);
+    }
   }
 }
 

@@ -35,8 +35,7 @@ constexpr void set_name(graph_data& g, std::string_view text, int id) {
 // Names that follow get this one in front.
 constexpr void enter_scope(graph_data& g, std::string_view text) {
   check_name(g, text);
-  const text_range t = g.scoped_text(text);
-  g.scope = g.texts.push(t);
+  g.enter_scope(text);
 }
 
 template <class T, auto... E>
@@ -47,11 +46,9 @@ constexpr auto add_variable(graph_data& g, std::string_view name, const initial_
                 "a variable's extents must be numbers: its memory outlives the feeds that bind names");
   const auto block = words_of(
       ops::variable::attrs{static_cast<std::int64_t>(initial.kind), initial.a, initial.b, t == training::trainable});
-  vec<std::int64_t> words;
-  words.append(block.w, attr_words<ops::variable::attrs>);
-  words.append(values.begin(), values.size());
-  const int id = g.at_top(
-      [&] { return append_call<ops::variable>(where, result::shape, dtype_of<T>, words.begin(), words.size(), g); });
+  constexpr int n = attr_words<ops::variable::attrs>;
+  const int id = g.at_top([&] { return append_call<ops::variable>(where, result::shape, dtype_of<T>, block.w, n, g); });
+  if (!values.empty()) g.words.append(values.data, values.count), g.nodes[id].n_attrs += values.count;
   const problem why = check_initial(initial, dtype_of<T>, result::rank);
   if (why != problem::none) g.fail(why, name);
   set_name(g, name, id);

@@ -13,6 +13,7 @@ namespace flowgraph {
 template <const auto& Model, fixed_string... Devices>
 struct placed_model {
   static constexpr const auto& unplaced = Model;
+  static constexpr bool failed = Model.failed;
 
   constexpr graph_view view() const { return Model.view(); }
   // The first one takes what has no constraint. None: a mistake was reported.

@@ -1,5 +1,6 @@
-// The plan of one step of a constexpr model, made by the compiler in four constant evaluations, each within the
-// allowance that compilers give by default: what is computed, where, in which order, with which memory.
+// The plan of one step of a constexpr model, made by the compiler in four constant evaluations, or seven where it
+// is large, each within the allowance that compilers give by default: what is computed, where, in which order, with
+// which memory.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -27,9 +28,25 @@ struct optimised_step {
   static constexpr passes::frozen_draft<Room> value = optimise_step<Model, Room>(Fetches{}, Feeds{});
 };
 
+// A stage that the compiler could not evaluate, as it has said; what comes after such a stage is not tried.
+struct not_evaluated {};
+template <class Stage>
+concept evaluated = requires { typename constant_bool<Stage::value.complete>; };
+
 // A stage with the room that nearly always suffices, or with exactly what it then turned out to need.
-template <template <auto> class Stage, auto Room>
-using fitted = std::conditional_t<Stage<Room>::value.complete, Stage<Room>, Stage<Stage<Room>::value.counts>>;
+template <template <auto> class Stage, auto Room, class... Before>
+constexpr auto fit() {
+  if constexpr (!(evaluated<Before> && ...))
+    return not_evaluated{};
+  else if constexpr (!evaluated<Stage<Room>>)
+    return not_evaluated{};
+  else if constexpr (Stage<Room>::value.complete)
+    return Stage<Room>{};
+  else
+    return Stage<Stage<Room>::value.counts>{};
+}
+template <template <auto> class Stage, auto Room, class... Before>
+using fitted = decltype(fit<Stage, Room, Before...>());
 
 template <const auto& Model, class Draft>
 constexpr passes::distribution distribute() {
@@ -79,6 +96,98 @@ struct assembled_step {
   static constexpr roomy_plan<Room> value = assemble_step<Room, Model, Distributed, Arranged>();
 };
 
+// The same in several evaluations, for large plans.
+template <plan_counts Room, class Distributed, class Arranged>
+constexpr passes::frozen_lowered<Room> lower_step() {
+  const auto& on = Distributed::value;
+  const auto& a = Arranged::value;
+  return passes::freeze<Room>(
+      passes::instruct(on.view(), {on.device, on.counts.nodes}, a.together(), {a.sequence, a.n_sequence}));
+}
+template <class Distributed, class Arranged, plan_counts Room>
+struct lowered_step {
+  static constexpr passes::frozen_lowered<Room> value = lower_step<Room, Distributed, Arranged>();
+};
+
+template <plan_counts Room, class Distributed, class Lowered>
+constexpr passes::frozen_tight<Room> give_tight_memory(bool wide) {
+  plan_data p = thaw(Lowered::value.view());
+  const passes::tight_memory tight = passes::give_tight_memory(p, Distributed::value.counts.nodes, wide);
+  return passes::freeze<Room>(p, tight);
+}
+template <class Distributed, class Lowered, bool Wide, plan_counts Room>
+struct tight_step {
+  static constexpr passes::frozen_tight<Room> value = give_tight_memory<Room, Distributed, Lowered>(Wide);
+};
+template <plan_counts Room, class Distributed, class Lowered, class Tight>
+constexpr passes::frozen_wide<Room> give_wide_memory() {
+  plan_data p = thaw(Lowered::value.view());
+  const bool affordable =
+      passes::give_wide_memory(p, Distributed::value.counts.nodes, {Tight::value.budgets, Tight::value.n_budgets});
+  return {freeze_roomy<Room>(p), affordable};
+}
+template <class Distributed, class Lowered, class Tight, plan_counts Room>
+struct wide_step {
+  static constexpr passes::frozen_wide<Room> value = give_wide_memory<Room, Distributed, Lowered, Tight>();
+};
+// The plan with its memory: what passes::memory does.
+template <class Distributed, class Lowered, plan_counts Room>
+struct remembering_step {
+ private:
+  template <auto R>
+  using first = tight_step<Distributed, Lowered, passes::options{}.wide, R>;
+  using tight = fitted<first, Room, Lowered>;
+  template <auto R>
+  using second = wide_step<Distributed, Lowered, tight, R>;
+  template <auto R>
+  using last = tight_step<Distributed, Lowered, false, R>;
+
+  static constexpr auto chosen() {
+    if constexpr (!evaluated<tight>)
+      return not_evaluated{};
+    else if constexpr (!tight::value.wide)
+      return tight{};
+    else if constexpr (!evaluated<fitted<second, Room>>)
+      return not_evaluated{};
+    else if constexpr (fitted<second, Room>::value.affordable)
+      return fitted<second, Room>{};
+    else
+      return fitted<last, Room>{};
+  }
+
+ public:
+  using type = decltype(chosen());
+};
+
+template <plan_counts Room, const auto& Model, class Lowered, class Remembering>
+constexpr roomy_plan<Room> connect_step() {
+  plan_data p = thaw(Remembering::value.view());
+  passes::connect(p, {Lowered::value.controls, Lowered::value.counts.successors}, devices_of<Model>());
+  return freeze_roomy<Room>(p);
+}
+template <const auto& Model, class Lowered, class Remembering, plan_counts Room>
+struct connected_step {
+  static constexpr roomy_plan<Room> value = connect_step<Room, Model, Lowered, Remembering>();
+};
+
+template <const auto& Model, class Distributed, class Arranged, plan_counts Room,
+          bool AtOnce = (Arranged::value.n_sequence <= passes::most_assembled_at_once)>
+struct whole_assembly {
+  template <auto R>
+  using assembled = assembled_step<Model, Distributed, Arranged, R>;
+  using type = fitted<assembled, Room>;
+};
+template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
+struct whole_assembly<Model, Distributed, Arranged, Room, false> {
+  template <auto R>
+  using instructions = lowered_step<Distributed, Arranged, R>;
+  using lowered = fitted<instructions, Room>;
+  using remembering = typename remembering_step<Distributed, lowered, Room>::type;
+  template <auto R>
+  using connections = connected_step<Model, lowered, remembering, R>;
+  using type = fitted<connections, Room, lowered, remembering>;
+};
+
 template <const auto& Model, class Fetches, class Feeds>
 struct static_plan;
 template <const auto& Model, int... Fetch, int... Fed>
@@ -90,23 +199,29 @@ struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
                                                    static_cast<int>(sizeof...(Fed)))>;
   using distributed = distributed_step<Model, draft>;
   using arranged = arranged_step<distributed>;
-  template <auto Room>
-  using assembled = assembled_step<Model, distributed, arranged, Room>;
 
+  static constexpr auto none(const plan_fault& why) {
+    frozen_plan<plan_counts{}> p;
+    p.fault = why;
+    return p;
+  }
   static constexpr auto make() {
-    if constexpr (draft::value.fault.why != problem::none) {
-      frozen_plan<plan_counts{}> none;
-      none.fault = draft::value.fault;
-      return none;
+    if constexpr (!evaluated<draft>) {
+      return none({problem::model_too_large, -1});
+    } else if constexpr (draft::value.fault.why != problem::none) {
+      return none(draft::value.fault);
     } else if constexpr (distributed::value.fault.why != problem::none) {
-      frozen_plan<plan_counts{}> none;
-      none.fault = distributed::value.fault;
-      return none;
+      return none(distributed::value.fault);
+    } else if constexpr (!evaluated<arranged>) {
+      return none({problem::model_too_large, -1});
     } else {
       constexpr plan_counts room = passes::room_for_plan(distributed::value.view(), arranged::value.n_sequence,
                                                          arranged::value.n_groups, devices_of<Model>());
-      using made = fitted<assembled, room>;
-      return freeze<made::value.counts>(made::value.view());
+      using made = typename whole_assembly<Model, distributed, arranged, room>::type;
+      if constexpr (evaluated<made>)
+        return freeze<made::value.counts>(made::value.view());
+      else
+        return none({problem::model_too_large, -1});
     }
   }
 

@@ -48,7 +48,7 @@ struct select : op<select, "select"> {
 struct cast : op<cast, "cast"> {
   static constexpr trait traits = trait::elementwise;
   static constexpr void infer(inference& f) { f.out(f.in(0), f.declared_type()); }
-  static constexpr void gradient(gradient_step& g) { g.to(0, emit_as<cast>(g.in(0).shape(), g.in(0).type(), g.dy())); }
+  static constexpr void gradient(gradient_step& g) { g.to(0, emit_like<cast>(g.in(0), g.dy())); }
   static constexpr int simplify(rewriter& r) { return r.in(0).type() == r.self.type() ? r.in(0).id : rewriter::keep; }
 };
 

@@ -69,18 +69,18 @@ struct conv2d_filter_gradient : op<conv2d_filter_gradient, "conv2d_filter_gradie
 
 constexpr void conv2d::gradient(gradient_step& g) {
   const ref x = g.in(0), w = g.in(1), dy = g.dy();
-  if (g.wants(0)) g.to(0, emit_as<conv2d_input_gradient>(x.shape(), x.type(), g.attrs<attrs>(), dy, w));
-  if (g.wants(1)) g.to(1, emit_as<conv2d_filter_gradient>(w.shape(), w.type(), g.attrs<attrs>(), x, dy));
+  if (g.wants(0)) g.to(0, g.emit_like<conv2d_input_gradient>(x, dy, w));
+  if (g.wants(1)) g.to(1, g.emit_like<conv2d_filter_gradient>(w, x, dy));
 }
 constexpr void conv2d_input_gradient::gradient(gradient_step& g) {
   const ref y = g.in(0), w = g.in(1), dx = g.dy();
-  if (g.wants(0)) g.to(0, emit<conv2d>(g.attrs<attrs>(), dx, w));
-  if (g.wants(1)) g.to(1, emit_as<conv2d_filter_gradient>(w.shape(), w.type(), g.attrs<attrs>(), dx, y));
+  if (g.wants(0)) g.to(0, g.emit_like<conv2d>(y, dx, w));
+  if (g.wants(1)) g.to(1, g.emit_like<conv2d_filter_gradient>(w, dx, y));
 }
 constexpr void conv2d_filter_gradient::gradient(gradient_step& g) {
   const ref x = g.in(0), y = g.in(1), dw = g.dy();
-  if (g.wants(0)) g.to(0, emit_as<conv2d_input_gradient>(x.shape(), x.type(), g.attrs<attrs>(), y, dw));
-  if (g.wants(1)) g.to(1, emit<conv2d>(g.attrs<attrs>(), x, dw));
+  if (g.wants(0)) g.to(0, g.emit_like<conv2d_input_gradient>(x, y, dw));
+  if (g.wants(1)) g.to(1, g.emit_like<conv2d>(y, x, dw));
 }
 
 }  // namespace flowgraph::ops

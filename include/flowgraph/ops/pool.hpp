@@ -83,9 +83,7 @@ struct avg_pool_gradient : op<avg_pool_gradient, "avg_pool_gradient"> {
   static constexpr std::int64_t flops(const cost_query& q) { return pool_flops(q.in(0), q.attrs<attrs>()); }
 };
 
-constexpr void avg_pool::gradient(gradient_step& g) {
-  g.to(0, emit_as<avg_pool_gradient>(g.in(0).shape(), g.in(0).type(), g.attrs<attrs>(), g.dy()));
-}
+constexpr void avg_pool::gradient(gradient_step& g) { g.to(0, g.emit_like<avg_pool_gradient>(g.in(0), g.dy())); }
 
 // Along one axis y[c] = sum of x[c - radius] to x[c + radius], as far as there are channels: what local response
 // normalisation divides by. Symmetric, so it is its own gradient.

@@ -27,10 +27,11 @@ constexpr extents reduced(const extents& in, const reduce_attrs& a) {
 
 // A reduction's result, or a gradient of its shape, repeated to the operand's shape.
 constexpr ref repeat_to(ref value, ref operand, const reduce_attrs& a) {
-  extents kept = reduced(operand.shape(), {a.axes, 1});
-  if (!a.keep && !(kept == value.shape())) value = emit_as<reshape>(kept, value.type(), value);
-  if (value.get().shape == operand.get().shape) return value;
-  return emit_as<broadcast_to>(operand.shape(), value.type(), value);
+  graph_data& g = *value.graph;
+  const int kept = a.keep ? value.get().shape : g.intern_shape(reduced(operand.shape(), {a.axes, 1}));
+  if (kept != value.get().shape) value.id = g.append(op_def_of<reshape>, kept, value.type(), &value.id, 1);
+  if (kept == operand.get().shape) return value;
+  return {&g, g.append(op_def_of<broadcast_to>, operand.get().shape, value.type(), &value.id, 1)};
 }
 
 // Shape and type rule of every reduction; an axis outside the operand is refused where axes become a mask.
@@ -57,15 +58,18 @@ struct reduce_sum : op<reduce_sum, "reduce_sum"> {
 // dx of an operand x that was broadcast to dy's shape: the sum over the axes it was repeated along.
 constexpr ref sum_to(ref dy, ref x) {
   if (dy.get().shape == x.get().shape) return dy;
-  const extents from = dy.shape(), to = x.shape();
-  std::int64_t mask = 0;
-  for (int i = 0; i < from.rank; ++i) {
-    const int k = i - (from.rank - to.rank);
-    if (k < 0 || (to[k] == 1 && from[i] != 1)) mask |= std::int64_t{1} << i;
-  }
+  const graph_data& g = *x.graph;
+  const shape_entry &from = g.shapes.data[dy.get().shape], &to = g.shapes.data[x.get().shape];
+  const extent *const outer = g.dims.data + from.dims, *const inner = g.dims.data + to.dims;
+  const int repeated = from.rank - to.rank;  // leading axes that x does not have
+  std::int64_t mask = (std::int64_t{1} << repeated) - 1;
+  bool rest_equal = true;
+  for (int k = 0; k < to.rank; ++k)
+    if (inner[k] != outer[repeated + k]) mask |= std::int64_t{1} << (repeated + k), rest_equal = false;
+  if (rest_equal) return emit_like<reduce_sum>(x, {.axes = mask, .keep = 0}, dy);
   const ref sum = emit<reduce_sum>({.axes = mask, .keep = 0}, dy);
   if (sum.get().shape == x.get().shape) return sum;
-  return emit_as<reshape>(to, x.type(), sum);
+  return emit_like<reshape>(x, sum);
 }
 
 constexpr void broadcast_to::gradient(gradient_step& g) { g.to(0, sum_to(g.dy(), g.in(0))); }

@@ -13,9 +13,7 @@ struct reshape : op<reshape, "reshape"> {
     f.require(f.symbols.product(f.in(0)) == f.symbols.product(f.declared()), problem::reshape_count);
     f.out(f.declared(), f.type(0));
   }
-  static constexpr void gradient(gradient_step& g) {
-    g.to(0, emit_as<reshape>(g.in(0).shape(), g.in(0).type(), g.dy()));
-  }
+  static constexpr void gradient(gradient_step& g) { g.to(0, emit_like<reshape>(g.in(0), g.dy())); }
   static constexpr int simplify(rewriter& r) {
     if (r.in(0).get().shape == r.self.get().shape) return r.in(0).id;
     if (r.in(0).is(op_def_of<reshape>)) return emit_as<reshape>(r.self.shape(), r.self.type(), r.in(0).input(0)).id;

@@ -115,7 +115,8 @@ class chains {
   }
   // Does what joins chain `now` at present come after instruction i of chain c, and all before it?
   constexpr bool follows(int now, int c, int i) {
-    return c > none && (root(c) == now || (c == all_.data[now].from && i < all_.data[now].latest));
+    return c > none && (c == now || (c == all_.data[now].from && i < all_.data[now].latest) ||
+                        (all_.data[c].into != none && root(c) == now));
   }
 
  private:

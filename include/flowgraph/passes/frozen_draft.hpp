@@ -122,6 +122,7 @@ struct frozen_arrangement {
   int sequence[Nodes + 2 * Regions + 1]{};
   int n_groups = 0;
   int n_sequence = 0;
+  bool complete = true;  // always: Nodes and Regions are room enough
 
   constexpr fusion together() const {
     fusion f;
@@ -181,5 +182,49 @@ constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int g
           .chars = c.symbol_chars + device_chars + 64,
           .devices = devices.count};
 }
+
+// Plans of more instructions are assembled in several evaluations: each pass is given an allowance of its own. Smaller
+// ones need no copies between the passes.
+inline constexpr int most_assembled_at_once = 2000;
+
+// Instructions over values that have no memory yet, and who must wait for whom whatever the memory.
+template <plan_counts Room>
+struct frozen_lowered : roomy_plan<Room> {
+  control controls[Room.successors + 1]{};
+};
+
+// Of a plan whose successors are not known yet, their counts are those of the controls.
+template <plan_counts Room>
+constexpr frozen_lowered<Room> freeze(const lowered& l) {
+  frozen_lowered<Room> f;
+  f.counts = l.plan.counts();
+  f.counts.successors = l.controls.count;
+  f.complete = fits(f.counts, Room);
+  if (!f.complete) return f;
+  fill(f.tables, l.plan.view());
+  flowgraph::detail::copy_rows(f.controls, static_cast<flowgraph::detail::slice<control>>(l.controls));
+  return f;
+}
+
+// The plan with tight memory, or where it is wide what that has come to.
+template <plan_counts Room>
+struct frozen_tight : roomy_plan<Room> {
+  memory_budget budgets[Room.shapes * Room.devices + 1]{};
+  int n_budgets = 0;
+  bool wide = false;
+};
+template <plan_counts Room>
+constexpr frozen_tight<Room> freeze(const plan_data& p, const tight_memory& tight) {
+  frozen_tight<Room> f{freeze_roomy<Room>(p)};
+  f.n_budgets = tight.budgets.count;
+  f.wide = tight.wide;
+  flowgraph::detail::copy_rows(f.budgets, static_cast<flowgraph::detail::slice<memory_budget>>(tight.budgets));
+  return f;
+}
+
+template <plan_counts Room>
+struct frozen_wide : roomy_plan<Room> {
+  bool affordable = false;
+};
 
 }  // namespace flowgraph::passes

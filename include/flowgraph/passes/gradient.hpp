@@ -51,7 +51,7 @@ class differentiator {
       if (wanted_.data[i] || x.n_inputs == 0 || x.region != region_ || !(is_floating(x.type) || x.outputs > 1))
         continue;
       const int* in = g_.edges.data + x.inputs;
-      for (int k = 0; k < x.n_inputs && !wanted_.data[i]; ++k) wanted_.data[i] = wanted(in[k]);
+      for (int k = 0; k < x.n_inputs && !wanted_.data[i]; ++k) wanted_.data[i] = wanted_.data[in[k]];
     }
   }
   constexpr bool wanted(int i) const { return i < size_ && wanted_.data[i]; }
@@ -87,7 +87,7 @@ class differentiator {
     }
     bool to_inputs = false;
     const int* in = g_.edges.data + x.inputs;
-    for (int k = 0; k < x.n_inputs && !to_inputs; ++k) to_inputs = wanted(in[k]);
+    for (int k = 0; k < x.n_inputs && !to_inputs; ++k) to_inputs = wanted_.data[in[k]];
     if (!to_inputs || x.op->is(trait::zero_gradient)) return;
     // A derivative belongs where its op does: same line, scope and device.
     g_.where = g_.origins.data[i].where;

@@ -11,10 +11,18 @@
 
 namespace flowgraph::passes {
 
+// All slots with one symbolic part on one device.
+struct memory_budget {
+  std::uint64_t family;
+  std::int64_t bytes;
+  std::int64_t most;
+};
+
 class memory_planner {
  public:
   // tight: what a plan without regard for width has come to; null: this is that plan.
-  constexpr memory_planner(plan_data& p, int values, shape_sizes& sizes, const memory_planner* tight = nullptr)
+  constexpr memory_planner(plan_data& p, int values, shape_sizes& sizes,
+                           const detail::slice<memory_budget>* tight = nullptr)
       : p_(p),
         sizes_(sizes),
         tight_(tight),
@@ -55,15 +63,16 @@ class memory_planner {
 
   // Whatever names are bound to: sizes with the same symbol are compared with each other.
   constexpr bool at_most_twice_the_tight() const {
-    for (const budget& b : budgets_)
+    for (const memory_budget& b : budgets_)
       if (b.bytes > b.most) return false;
     return true;
   }
+  constexpr const detail::vec<memory_budget>& budgets() const { return budgets_; }
 
  private:
   static constexpr int dtypes = 10;
   static constexpr int near = 16;        // a free slot up to this many times larger or smaller is taken
-  static constexpr int most_tried = 32;  // sizes looked at to find a near one
+  static constexpr int most_tried = 32;  // sizes, or slots, looked at to find one for a value
   static constexpr int taken = -1;       // uses of a value whose slot has gone to another one
 
   // All values of one size on one device.
@@ -71,14 +80,10 @@ class memory_planner {
     std::int64_t bytes = 0;
     extent by = 1;
     int device = 0;
-    int head = 0;  // free slots, as index + 1
-    int next = 0;  // the next class of the same symbolic part and device
+    int head = 0;    // free slots, as index + 1
+    int shared = 0;  // those that chains have left which need not wait for each other: nobody follows them all
+    int next = 0;    // the next class of the same symbolic part and device
     int budget = 0;
-  };
-  // All slots with one symbolic part on one device.
-  struct budget {
-    std::int64_t bytes = 0;
-    std::int64_t most = 0;
   };
   // An instruction and its chain.
   struct reader {
@@ -233,7 +238,8 @@ class memory_planner {
       return;
     }
     const int s = slot_of_.data[value];
-    int& head = classes_.data[class_of_slot_.data[s]].head;
+    size_class& c = classes_.data[class_of_slot_.data[s]];
+    int& head = tight_ == nullptr || read_by_.data[value] > chains::none ? c.head : c.shared;
     next_free_.data[s] = head, head = s, uses_.data[value] = taken;
     if (tight_ != nullptr) freed_by_.data[s] = {read_by_.data[value], now_.instruction};
   }
@@ -255,7 +261,7 @@ class memory_planner {
     for (int c = class_ids_.find(family(want.by, want.device)); c != 0 && tried < most_tried;
          c = classes_[c].next, ++tried) {
       const size_class& x = classes_[c];
-      if (x.head == 0 || x.bytes > want.bytes * near || want.bytes > x.bytes * near) continue;
+      if (x.head + x.shared == 0 || x.bytes > want.bytes * near || want.bytes > x.bytes * near) continue;
       const size_class& y = classes_[best];
       // Large enough beats too small; then the nearer one.
       if (best == 0 || (x.bytes >= want.bytes ? y.bytes < want.bytes || x.bytes < y.bytes
@@ -263,8 +269,9 @@ class memory_planner {
         best = c;
     }
     if (best == 0) return add_slot(wanted);
-    const int s = classes_[best].head;
-    classes_[best].head = next_free_[s];
+    int& head = classes_[best].head != 0 ? classes_[best].head : classes_[best].shared;
+    const int s = head;
+    head = next_free_[s];
     return fit(s, wanted);
   }
   constexpr int add_slot(int wanted) {
@@ -286,33 +293,46 @@ class memory_planner {
   // A slot whose readers come before this instruction anyway, else a new one. When memory is short, the slot that has
   // been free for longest, so that what waits for it waits least.
   constexpr int take_in_wide_plan(int wanted) {
-    int s = take_following(wanted, false);
-    if (s != 0) return s;
+    int slots = most_tried;
+    if (const int s = take_following(wanted, slots); s != 0) return s;
     const size_class want = classes_.data[wanted];
     int tried = 0;
+    slots = most_tried;
     for (int c = class_ids_.find(family(want.by, want.device)); c != 0 && tried < most_tried;
          c = classes_.data[c].next, ++tried)
-      if (c != wanted && classes_.data[c].bytes <= want.bytes * near && want.bytes <= classes_.data[c].bytes * near &&
-          (classes_.data[c].bytes >= want.bytes || affordable(want))) {
-        s = take_following(c, false);
+      if (c != wanted && classes_.data[c].head != 0 && classes_.data[c].bytes <= want.bytes * near &&
+          want.bytes <= classes_.data[c].bytes * near && (classes_.data[c].bytes >= want.bytes || affordable(want))) {
+        const int s = take_following(c, slots);
         if (s != 0) return fit(s, wanted);
       }
     if (affordable(want)) return add_slot(wanted);
-    s = take_following(wanted, true);
+    const int s = take_oldest(classes_.data[wanted]);
     return s != 0 ? s : take_near(wanted);
   }
-  // any: rather the last one looked at than none.
-  constexpr int take_following(int c, bool any) {
-    int before = 0, s = classes_.data[c].head, tried = 0;
-    for (; s != 0; before = s, s = next_free_.data[s]) {
-      if (chains_.follows(now_.chain, freed_by_.data[s].chain, freed_by_.data[s].instruction)) break;
-      if (++tried == most_tried || next_free_.data[s] == 0) {
-        if (!any) return 0;
-        break;
+  // slots: how many may still be looked at.
+  constexpr int take_following(int c, int& slots) {
+    int* from = &classes_.data[c].head;
+    for (; *from != 0 && slots > 0; from = next_free_.data + *from, --slots)
+      if (chains_.follows(now_.chain, freed_by_.data[*from].chain, freed_by_.data[*from].instruction)) {
+        const int s = *from;
+        *from = next_free_.data[s];
+        return s;
       }
-    }
-    if (s != 0) (before == 0 ? classes_.data[c].head : next_free_.data[before]) = next_free_.data[s];
+    return 0;
+  }
+  // The last of those looked at; 0: none is free.
+  constexpr int take_oldest(size_class& c) {
+    int *last = oldest(&c.head), *of_shared = oldest(&c.shared);
+    if (*last == 0 || (*of_shared != 0 && freed_by_.data[*of_shared].instruction < freed_by_.data[*last].instruction))
+      last = of_shared;
+    const int s = *last;
+    if (s != 0) *last = next_free_.data[s];
     return s;
+  }
+  constexpr int* oldest(int* from) {
+    for (int tried = 1; tried < most_tried && *from != 0 && next_free_.data[*from] != 0; ++tried)
+      from = next_free_.data + *from;
+    return from;
   }
 
   constexpr int find_class(int shape, dtype type, int device) {
@@ -323,16 +343,18 @@ class memory_planner {
     int found = class_ids_.find(key);
     if (found >= 0) return found;
     const int first = class_ids_.find(near_key);
-    found = classes_.push(
-        {bytes, size.by, device, 0, first < 0 ? 0 : first, first < 0 ? add_budget(near_key) : classes_[first].budget});
+    found = classes_.push({bytes, size.by, device, 0, 0, first < 0 ? 0 : first,
+                           first < 0 ? add_budget(near_key) : classes_[first].budget});
     class_ids_.set(key, found);
     class_ids_.set(near_key, found);
     return found;
   }
   constexpr int add_budget(std::uint64_t family) {
-    if (tight_ == nullptr) return budgets_.push({});
-    const int c = tight_->class_ids_.find(family);
-    return budgets_.push({0, c < 0 ? 0 : 2 * tight_->budgets_[tight_->classes_[c].budget].bytes});
+    std::int64_t most = 0;
+    if (tight_ != nullptr)
+      for (const memory_budget& b : *tight_)
+        if (b.family == family) most = 2 * b.bytes;
+    return budgets_.push({family, 0, most});
   }
   // The key of all sizes with one symbolic part on one device.
   static constexpr std::uint64_t family(extent by, int device) {
@@ -347,12 +369,12 @@ class memory_planner {
 
   plan_data& p_;
   shape_sizes& sizes_;
-  const memory_planner* tight_;
+  const detail::slice<memory_budget>* tight_;
   detail::vec<int> uses_;         // of each value: readers to come
   detail::vec<int> slot_of_;      // of each value: slot + 1
   detail::vec<int> class_cache_;  // by shape and type, for the device asked for last
   detail::vec<size_class> classes_;
-  detail::vec<budget> budgets_;
+  detail::vec<memory_budget> budgets_;
   detail::hash_map class_ids_;
   detail::vec<int> next_free_;      // by slot + 1: the next free slot of its class
   detail::vec<int> class_of_slot_;  // by slot + 1
@@ -368,18 +390,33 @@ class memory_planner {
   detail::vec<bool> lent_;         // lives in the slot of another value
 };
 
-// values: how many ids the slot operands of the plan use so far. Afterwards they are slots. wide: more memory may buy
-// instructions that wait for less.
-constexpr void memory(plan_data& p, int values, bool wide) {
+// values: how many ids the slot operands of the plan use so far. Afterwards they are slots, unless more memory may buy
+// instructions that wait for less (wide): then they are values still, and these are the budgets for give_wide_memory.
+struct tight_memory {
+  detail::vec<memory_budget> budgets;
+  bool wide;
+};
+constexpr tight_memory give_tight_memory(plan_data& p, int values, bool wide) {
   shape_sizes sizes(p);
   memory_planner tight(p, values, sizes);
-  if (!wide || !is_wide(p, values)) return tight.finish();
+  if (wide && is_wide(p, values)) return {tight.budgets(), true};
+  tight.finish();
+  return {{}, false};
+}
+
+// False: it would be too much, and the plan has no memory yet.
+constexpr bool give_wide_memory(plan_data& p, int values, detail::slice<memory_budget> tight) {
   for (instruction& x : p.instructions) x.in_place = -1;
+  shape_sizes sizes(p);
   memory_planner roomy(p, values, sizes, &tight);
-  if (roomy.at_most_twice_the_tight()) return roomy.finish();
+  if (roomy.at_most_twice_the_tight()) return roomy.finish(), true;
   for (instruction& x : p.instructions) x.in_place = -1;
-  memory_planner again(p, values, sizes);
-  again.finish();
+  return false;
+}
+
+constexpr void memory(plan_data& p, int values, bool wide) {
+  const tight_memory tight = give_tight_memory(p, values, wide);
+  if (tight.wide && !give_wide_memory(p, values, tight.budgets)) give_tight_memory(p, values, false);
 }
 
 }  // namespace flowgraph::passes

@@ -97,13 +97,20 @@ constexpr arrangement arrange(const draft_view& d, detail::slice<int> device, co
 }
 
 // The instructions for it, their memory, and who waits for whom.
+constexpr lowered instruct(const draft_view& d, detail::slice<int> device, const fusion& together,
+                           detail::slice<int> sequence) {
+  return lower(d, device, locate(d), together, sequence);
+}
+constexpr void connect(plan_data& p, detail::slice<control> controls, detail::slice<std::string_view> devices) {
+  name_devices(p, devices);
+  depend(p, controls);  // last: memory that is reused makes instructions wait, too
+}
 constexpr plan_data assemble(const draft_view& d, detail::slice<int> device, const fusion& together,
                              detail::slice<int> sequence, detail::slice<std::string_view> devices,
                              bool wide = options{}.wide) {
-  lowered l = lower(d, device, locate(d), together, sequence);
+  lowered l = instruct(d, device, together, sequence);
   memory(l.plan, d.graph.size(), wide);
-  name_devices(l.plan, devices);
-  depend(l.plan, l.controls);  // last: memory that is reused makes instructions wait, too
+  connect(l.plan, l.controls, devices);
   return static_cast<plan_data&&>(l.plan);
 }
 

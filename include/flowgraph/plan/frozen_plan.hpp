@@ -52,15 +52,6 @@ struct frozen_plan {
   }
 };
 
-namespace detail {
-
-template <class T>
-constexpr void copy_rows(T* to, slice<T> from) {
-  for (int i = 0; i < from.count; ++i) to[i] = from.data[i];
-}
-
-}  // namespace detail
-
 constexpr bool fits(const plan_counts& c, const plan_counts& room) {
   return c.instructions <= room.instructions && c.operands <= room.operands && c.words <= room.words &&
          c.successors <= room.successors && c.slots <= room.slots && c.variables <= room.variables &&
@@ -134,6 +125,30 @@ constexpr frozen_plan<C> freeze(const plan_view& p) {
   frozen_plan<C> f;
   fill(f, p);
   return f;
+}
+
+// A plan to go on with. Successors are found last: there are none yet.
+constexpr plan_data thaw(const plan_view& p) {
+  return {.instructions = detail::vec<instruction>(p.instructions),
+          .operands = detail::vec<operand>(p.operands),
+          .words = detail::vec<std::int64_t>(p.words),
+          .successors = {},
+          .slots = detail::vec<slot>(p.slots),
+          .variables = detail::vec<variable_use>(p.variables),
+          .feeds = detail::vec<feed_use>(p.feeds),
+          .fetches = detail::vec<operand>(p.fetches),
+          .constants = detail::vec<constant_use>(p.constants),
+          .literals = detail::vec<literal_use>(p.literals),
+          .programs = detail::vec<program>(p.programs),
+          .steps = detail::vec<program_step>(p.steps),
+          .registers = detail::vec<int>(p.registers),
+          .regions = detail::vec<plan_region>(p.regions),
+          .shapes = detail::vec<shape_entry>(p.shapes),
+          .dims = detail::vec<extent>(p.dims),
+          .symbols = detail::vec<text_range>(p.symbols),
+          .chars = detail::vec<char>(p.chars),
+          .devices = detail::vec<text_range>(p.devices),
+          .fault = p.fault};
 }
 
 template <plan_counts Room>

@@ -40,7 +40,7 @@ constexpr auto node_label() {
 template <const auto& Model, fixed_string Name>
 constexpr bool check_name() {
   constexpr bool known = Model.view().find(Name.view()) >= 0;
-  if constexpr (!known) mistake<problem::unknown_name, named<Name>>();
+  if constexpr (!known && !Model.failed) mistake<problem::unknown_name, named<Name>>();
   return known;
 }
 
@@ -84,7 +84,7 @@ constexpr bool check_feeds() {
 template <const auto& Model, class Plan>
 constexpr bool check_plan() {
   constexpr plan_fault fault = Plan::plan.fault;
-  if constexpr (fault.why == problem::nothing_fetched) {
+  if constexpr (fault.why == problem::nothing_fetched || fault.why == problem::model_too_large) {
     mistake<fault.why>();
     return false;
   } else if constexpr (fault.why == problem::no_device) {

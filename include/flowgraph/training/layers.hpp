@@ -36,17 +36,16 @@ class layer_scope {
 
   // The parameter of this name, made if it is not there.
   template <class T, auto... E>
-  constexpr variable<T, canonical<E>()...> parameter(std::string_view name, const initial_value& initial = {},
+  constexpr variable<T, canonical<E>()...> parameter(const char* text, const initial_value& initial = {},
                                                      training t = training::trainable) {
+    const std::string_view name = text_view(text);
     using result = variable<T, canonical<E>()...>;
-    const std::string_view scope = graph.text(graph.texts[graph.scope]);
-    const std::uint64_t full = hash(name, hash("/", hash(scope)));
-    for (const name_entry& e : graph.names) {
-      if (e.hash != full) continue;
-      const node& n = graph.nodes[e.node];
+    const int known = graph.find_in_scope(name);
+    if (known >= 0) {
+      const node& n = graph.nodes[known];
       if (n.op->id != ops::variable::id || n.type != dtype_of<T> || graph.shapes[n.shape].hash != result::shape.hash)
         graph.fail(problem::parameter_differs, name);
-      return result{{&graph, e.node}};
+      return result{{&graph, known}};
     }
     return add_variable<T, E...>(graph, name, initial, {}, t, where);
   }

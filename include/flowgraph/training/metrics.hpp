@@ -27,7 +27,7 @@ using layers::detail::layer_scope;
 
 // What a metric adds up: doubles, which count exactly to 2^53.
 template <auto... E>
-constexpr auto counter(layer_scope& s, std::string_view name) {
+constexpr auto counter(layer_scope& s, const char* name) {
   return s.parameter<double, E...>(name, init::zeros(), training::frozen);
 }
 template <any_tensor B>

@@ -25,7 +25,7 @@ template <class T>
 concept optional_lengths = optional_tensor<T> && !floating_tensor<T>;
 
 struct direction_names {
-  std::string_view weight_ih, weight_hh, bias_ih, bias_hh;
+  const char *weight_ih, *weight_hh, *bias_ih, *bias_hh;
 };
 inline constexpr direction_names forward_names{"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"};
 inline constexpr direction_names backward_names{"weight_ih_l0_reverse", "weight_hh_l0_reverse", "bias_ih_l0_reverse",
