@@ -32,8 +32,13 @@ endmacro()
 flowgraph_pkg_config(flowgraph-define "Models that are defined, checked and planned: <flowgraph/define.hpp>" "" "")
 flowgraph_pkg_config(flowgraph "${PROJECT_DESCRIPTION}" "eigen3 >= 3.4, fmt >= 9" -pthread)
 if(FLOWGRAPH_BUILD_COMPILED)
-  flowgraph_pkg_config(flowgraph-compiled "flowgraph with kernels that are compiled already" flowgraph
-                       -DFLOWGRAPH_COMPILED "-L\${pcfiledir}/.. -lflowgraph")
+  set(requires flowgraph)
+  set(flags -DFLOWGRAPH_COMPILED)
+  add_where_found(zlib ZLIB::ZLIB "")
+  add_where_found(libpng PNG::PNG "")
+  add_where_found(libjpeg JPEG::JPEG "")
+  flowgraph_pkg_config(flowgraph-compiled "flowgraph with kernels that are compiled already" "${requires}" "${flags}"
+                       "-L\${pcfiledir}/.. -lflowgraph -Wl,--as-needed")
 endif()
 if(nlohmann_json_FOUND)
   flowgraph_pkg_config(flowgraph-checkpoint "Files of tensors: <flowgraph/checkpoint.hpp>"
