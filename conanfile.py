@@ -137,10 +137,7 @@ class FlowgraphConan(ConanFile):
                 copy(self, archive, self.build_folder, os.path.join(self.package_folder, "lib"), keep_path=False)
 
     def package_id(self):
-        if self.info.options.compiled:
-            for option in ("with_zlib", "with_libpng", "with_libjpeg"):  # the headers' alone
-                self.info.options.rm_safe(option)
-        else:
+        if not self.info.options.compiled:
             self.info.clear()
 
     def package_info(self):
@@ -162,6 +159,8 @@ class FlowgraphConan(ConanFile):
             compiled.libs = ["flowgraph"]
             compiled.libdirs = ["lib"]
             compiled.defines = ["FLOWGRAPH_COMPILED"]
+        # What reads and writes files is in the archive, too, and calls these libraries.
+        files = [self.cpp_info.components["compiled"]] if self.options.compiled else []
         component("checkpoint", "flowgraph", "nlohmann_json::nlohmann_json")
         component("onnx", "flowgraph", "protozero::protozero")
         summary = component("summary", "flowgraph", "protozero::protozero")
@@ -174,12 +173,15 @@ class FlowgraphConan(ConanFile):
             if self.settings.os == "Linux":
                 everything.system_libs.append("dl")
         if self.options.with_zlib:
-            data.requires.append("zlib::zlib")
+            for user in (data, *files):
+                user.requires.append("zlib::zlib")
             data.defines.append("FLOWGRAPH_ZLIB=1")
         if self.options.with_libpng:
-            for user in (data, summary):
+            for user in (data, summary, *files):
                 user.requires.append("libpng::libpng")
+            for user in (data, summary):
                 user.defines.append("FLOWGRAPH_PNG=1")
         if self.options.with_libjpeg:
-            data.requires.append("{0}::{0}".format(self.options.with_libjpeg))
+            for user in (data, *files):
+                user.requires.append("{0}::{0}".format(self.options.with_libjpeg))
             data.defines.append("FLOWGRAPH_JPEG=1")

@@ -1,4 +1,4 @@
-# flowgraph::compiled: engine and kernels compiled once, in an archive beside the headers. On x86-64 they are compiled
+# flowgraph::compiled: engine, kernels and files compiled once, in an archive beside the headers. On x86-64 they are compiled
 # for three instruction sets, and the program takes what its processor has (compiled/choose.cpp).
 #
 # Templates of Eigen, of the standard library and of flowgraph are the same symbols in all three, and a linker keeps one
@@ -33,12 +33,23 @@ function(flowgraph_kernels name)
   target_compile_options(flowgraph_kernels_${name} PRIVATE ${ARGN} ${flowgraph_optimised})
 endfunction()
 
-add_library(flowgraph_compiled STATIC "${PROJECT_SOURCE_DIR}/compiled/choose.cpp"
-                                      "${PROJECT_SOURCE_DIR}/compiled/engine.cpp"
-                                      "${PROJECT_SOURCE_DIR}/compiled/print.cpp")
+# Files of all kinds, each an object of its own: what a program does not call, it does not link.
+set(flowgraph_compiled_sources choose engine print csv explain fit html lines prefetch read_arrays read_image save_numpy
+                               save_png trace watch)
+if(nlohmann_json_FOUND)
+  list(APPEND flowgraph_compiled_sources checkpoint safetensors)
+endif()
+if(protozero_FOUND)
+  list(APPEND flowgraph_compiled_sources export_onnx import_onnx summary)
+endif()
+list(TRANSFORM flowgraph_compiled_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/compiled/\\1.cpp")
+add_library(flowgraph_compiled STATIC ${flowgraph_compiled_sources})
 add_library(flowgraph::compiled ALIAS flowgraph_compiled)
 set_target_properties(flowgraph_compiled PROPERTIES EXPORT_NAME compiled OUTPUT_NAME flowgraph POSITION_INDEPENDENT_CODE ON)
-target_link_libraries(flowgraph_compiled PUBLIC flowgraph)
+# A user's file needs none of the libraries that read and write files, but the program does: it gets those that it calls.
+target_link_libraries(flowgraph_compiled PUBLIC flowgraph PRIVATE flowgraph_checkpoint flowgraph_data flowgraph_summary
+                                                                  flowgraph_onnx)
+target_link_options(flowgraph_compiled INTERFACE $<$<PLATFORM_ID:Linux>:LINKER:--as-needed>)
 target_compile_definitions(flowgraph_compiled PUBLIC FLOWGRAPH_COMPILED PRIVATE FLOWGRAPH_VARIANTS=$<BOOL:${FLOWGRAPH_VARIANTS}>)
 target_compile_options(flowgraph_compiled PRIVATE ${flowgraph_optimised})
 if(FLOWGRAPH_VARIANTS)

@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include <flowgraph/graph/verify.hpp>
-#include <flowgraph/onnx/import.hpp>
+#include <flowgraph/language/graph.hpp>
+#include <flowgraph/onnx/decode.hpp>
+#include <flowgraph/onnx/importer.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   flowgraph::graph g;

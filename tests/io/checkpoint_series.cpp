@@ -17,8 +17,10 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/checkpoint/checkpoint.hpp>
 #include <flowgraph/checkpoint/checkpoint_series.hpp>
 #include <flowgraph/define.hpp>
+#include <flowgraph/formats/durable_file.hpp>
 #include <flowgraph/session/session.hpp>
 
 #include "scratch.hpp"

@@ -19,6 +19,7 @@
 #include <flowgraph/session/dynamic_session.hpp>
 #include <flowgraph/session/session.hpp>
 #include <flowgraph/train/fit.hpp>
+#include <flowgraph/train/progress.hpp>
 
 #include "scratch.hpp"
 #include "support/test_file.hpp"

@@ -1,5 +1,6 @@
 // PNG and JPEG files that Pillow wrote, against the pixels it reads from them; PNG files that are written here.
 #include <flowgraph/data/from_memory.hpp>
+#include <flowgraph/formats/crc32.hpp>
 #include <flowgraph/formats/image.hpp>
 #include <flowgraph/formats/npz.hpp>
 #include <flowgraph/formats/save_png.hpp>

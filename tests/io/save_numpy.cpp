@@ -10,6 +10,8 @@
 
 #include <Eigen/Core>
 #include <flowgraph/arrays/eigen.hpp>
+#include <flowgraph/formats/npz.hpp>
+#include <flowgraph/formats/zip_writer.hpp>
 
 #include "scratch.hpp"
 

@@ -10,6 +10,9 @@
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/functions/matrix.hpp>
 #include <flowgraph/language/graph.hpp>
+#include <flowgraph/look/node_paths.hpp>
+#include <flowgraph/look/summary_file.hpp>
+#include <flowgraph/look/summary_values.hpp>
 #include <flowgraph/summary.hpp>
 #include "io/scratch.hpp"
 

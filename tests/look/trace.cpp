@@ -9,6 +9,7 @@
 
 #include <flowgraph/define.hpp>
 #include <flowgraph/look.hpp>
+#include <flowgraph/look/json_text.hpp>
 #include <flowgraph/session/session.hpp>
 
 namespace fg = flowgraph;

@@ -7,6 +7,9 @@
 
 #include <flowgraph.hpp>
 #include <flowgraph/onnx.hpp>
+#include <flowgraph/onnx/decode.hpp>
+#include <flowgraph/onnx/encode.hpp>
+#include <flowgraph/onnx/importer.hpp>
 
 #include "../io/scratch.hpp"
 #include "support/test_file.hpp"

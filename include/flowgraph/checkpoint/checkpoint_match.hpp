@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,26 +12,10 @@
 #include <vector>
 
 #include <flowgraph/formats/safetensors.hpp>
+#include <flowgraph/formats/safetensors_header.hpp>
+#include "checkpoint_error.hpp"
 
-namespace flowgraph {
-
-// Everything that restore found to differ. Nothing was changed.
-class checkpoint_error : public file_error {
- public:
-  checkpoint_error(std::string_view file, std::vector<std::string> mismatches)
-      : file_error(problem::checkpoint_mismatch, file, {},
-                   {sentence(problem::checkpoint_mismatch),
-                    fmt::format("; {} differ:\n  {}", mismatches.size(), fmt::join(mismatches, "\n  "))}),
-        mismatches_(std::make_shared<const std::vector<std::string>>(std::move(mismatches))) {}
-
-  // One line for each.
-  const std::vector<std::string>& mismatches() const noexcept { return *mismatches_; }
-
- private:
-  std::shared_ptr<const std::vector<std::string>> mismatches_;  // shared, so that a copy of the exception can't fail
-};
-
-namespace detail {
+namespace flowgraph::detail {
 
 struct wanted_tensor {
   std::string name;  // in the file
@@ -80,5 +63,4 @@ inline std::vector<const stored_tensor*> match_tensors(const safetensors_file& f
   return matched;
 }
 
-}  // namespace detail
-}  // namespace flowgraph
+}  // namespace flowgraph::detail

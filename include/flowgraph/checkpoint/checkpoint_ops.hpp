@@ -6,46 +6,25 @@
 // Restoring is three kinds of ops: one compares all variables with the file, one for each variable reads it, and when
 // all have been read they are assigned. So a bad file changes nothing.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <span>
-#include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
 
+#include <flowgraph/core/other_half.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/language/flow.hpp>
 #include <flowgraph/language/state.hpp>
-#include "checkpoint.hpp"
+#include "checkpoint_error.hpp"
 
 namespace flowgraph {
 
 namespace detail {
+inline namespace FLOWGRAPH_HALF {
 
-// Attributes that are texts, one behind the other.
-inline std::string take_text(const std::int64_t*& words) {
-  std::string s(static_cast<std::size_t>(words[0]), '\0');
-  for (std::size_t i = 0; i < s.size(); ++i) s[i] = ops::text_char(words, static_cast<int>(i));
-  words += 1 + (s.size() + 7) / 8;
-  return s;
-}
+FLOWGRAPH_OTHER_HALF void run_save_tensors(const kernel_args& k);
+FLOWGRAPH_OTHER_HALF void run_match_tensors(const kernel_args& k);
+FLOWGRAPH_OTHER_HALF void run_read_tensor(const kernel_args& k);
 
-inline std::span<const std::byte> data_bytes(const array_view& a) {
-  return {static_cast<const std::byte*>(a.data), static_cast<std::size_t>(a.size() * size_of(a.type))};
-}
-
-// Another number where the path has got another file.
-inline std::int64_t identity_of(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const auto changed =
-      static_cast<std::uint64_t>(std::filesystem::last_write_time(path, ignored).time_since_epoch().count());
-  return static_cast<std::int64_t>(mix(changed, std::filesystem::file_size(path, ignored)));
-}
-
+}  // namespace FLOWGRAPH_HALF
 }  // namespace detail
 
 namespace ops {
@@ -55,18 +34,7 @@ struct save_tensors : op<save_tensors, "save_tensors"> {
   static constexpr trait traits = trait::stateful;
   static constexpr void infer(inference&) {}
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
-  static void run(const kernel_args& k) {
-    const std::int64_t* words = k.words;
-    const std::filesystem::path path = detail::take_text(words);
-    std::vector<tensor_bytes> tensors;
-    for (int i = 0; i < k.n_in; ++i) {
-      const array_view& a = k.in[i];
-      tensors.push_back({detail::take_text(words), a.type, {a.dims, a.dims + a.rank}, detail::data_bytes(a)});
-    }
-    file_metadata metadata;
-    detail::note_position(metadata, {k.context->seed, k.context->step + 1});  // this step is done, too
-    write_safetensors(path, tensors, metadata);
-  }
+  static void run(const kernel_args& k) { detail::run_save_tensors(k); }
 };
 
 // Throws checkpoint_error unless the file has the operands and nothing else. Gives what tells the file from another
@@ -75,17 +43,7 @@ struct match_tensors : op<match_tensors, "match_tensors"> {
   static constexpr trait traits = trait::stateful;
   static constexpr void infer(inference& f) { f.out({}, dtype::int64); }
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
-  static void run(const kernel_args& k) {
-    const std::int64_t* words = k.words;
-    const std::filesystem::path path = detail::take_text(words);
-    *k.out[0].as<std::int64_t>() = detail::identity_of(path);
-    std::vector<detail::wanted_tensor> wanted;
-    for (int i = 0; i < k.n_in; ++i) {
-      const array_view& a = k.in[i];
-      wanted.push_back({detail::take_text(words), a.type, {a.dims, a.dims + a.rank}});
-    }
-    detail::match_tensors(safetensors_file(path), wanted, {});
-  }
+  static void run(const kernel_args& k) { detail::run_match_tensors(k); }
 };
 
 // The tensor of a file that match_tensors, which is its operand, has seen. Attributes: the path and the name.
@@ -93,16 +51,7 @@ struct read_tensor : op<read_tensor, "read_tensor"> {
   static constexpr trait traits = trait::stateful;
   static constexpr void infer(inference& f) { f.out(f.declared(), f.declared_type()); }
   static constexpr std::int64_t flops(const cost_query&) { return 0; }
-  static void run(const kernel_args& k) {
-    const std::int64_t* words = k.words;
-    const std::filesystem::path path = detail::take_text(words);
-    safetensors_file file(path);
-    const stored_tensor* const t = file.find(detail::take_text(words));
-    const std::span<const std::byte> to = detail::data_bytes(k.out[0]);
-    if (t == nullptr || t->bytes() != to.size() || detail::identity_of(path) != *k.in[0].as<const std::int64_t>())
-      throw file_error(problem::file_access, path.string(), {}, {"was replaced while it was read"});
-    file.read(*t, {k.out[0].as<std::byte>(), to.size()});
-  }
+  static void run(const kernel_args& k) { detail::run_read_tensor(k); }
 };
 
 }  // namespace ops
@@ -171,3 +120,7 @@ constexpr operation restore_state(graph& g, std::string_view path, caller where 
 }
 
 }  // namespace flowgraph
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "checkpoint_ops_code.hpp"
+#endif

@@ -1,73 +1,60 @@
 // fg::checkpoint_series: a directory of checkpoints of one training. Saves in the background, keeps the last and the
 // best ones, and finds where to go on after whatever ended the program.
 #pragma once
-#include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include <flowgraph/formats/real_text.hpp>
-#include "background.hpp"
-#include "checkpoint.hpp"
+#include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_path.hpp>
+#include <flowgraph/formats/stored_tensor.hpp>
+#include <flowgraph/session/session_access.hpp>
+#include "series_options.hpp"
 
 namespace flowgraph {
 
-enum class better { lower, higher };
+namespace detail {
 
-struct series_options {
-  // As many of the newest stay; 0: all.
-  int keep_last = 5;
-  // And as many with the best metric, old or new.
-  int keep_best = 0;
-  flowgraph::better better = flowgraph::better::lower;
-  checkpoint_options checkpoint = {};
+// The directory, and the thread that writes there.
+class series_writer;
+struct end_series {
+  void operator()(series_writer* w) const noexcept;
 };
+using series_handle = std::unique_ptr<series_writer, end_series>;
 
-// What a checkpoint of a series is saved with.
-struct checkpoint_note {
-  std::optional<double> metric = {};  // what keep_best compares, such as the validation loss; NaN is never the best
-  file_metadata metadata = {};
-};
+inline namespace FLOWGRAPH_HALF {
 
-struct series_entry {
-  std::filesystem::path path;
-  std::uint64_t step = 0;
-  std::optional<double> metric;
-};
+FLOWGRAPH_OTHER_HALF series_handle begin_series(const file_path& directory, series_options options);
+// Ends when everything is written.
+FLOWGRAPH_OTHER_HALF void end_writing(series_writer* w) noexcept;
+FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, const graph_view& g, std::uint64_t step,
+                                         const checkpoint_note& note);
+FLOWGRAPH_OTHER_HALF void wait_for_series(series_writer& w);
+FLOWGRAPH_OTHER_HALF std::vector<series_entry> entries_of(const series_writer& w);
+FLOWGRAPH_OTHER_HALF std::optional<series_entry> latest_of(const series_writer& w);
+FLOWGRAPH_OTHER_HALF std::optional<series_entry> best_of(const series_writer& w);
+
+}  // namespace FLOWGRAPH_HALF
+
+inline void end_series::operator()(series_writer* w) const noexcept { end_writing(w); }
+
+}  // namespace detail
 
 // One program writes into a directory; any number may read there. Of one object, one function is called at a time.
 class checkpoint_series {
  public:
   // The directory is made if it is not there. What else lies in it is left alone.
-  explicit checkpoint_series(std::filesystem::path directory, series_options options = {})
-      : directory_(std::move(directory)),
-        options_(std::move(options)) {
-    std::error_code ec;
-    std::filesystem::create_directories(directory_, ec);
-    files_of(directory_);
-  }
+  explicit checkpoint_series(const file_path& directory, series_options options = {})
+      : writer_(detail::begin_series(directory, std::move(options))) {}
 
   // Comes back when the copy of the session is made; it is written meanwhile. What goes wrong then is thrown by the
   // next call of save_async, save or wait. When two copies wait already, this waits for one of them.
   template <class Session>
   void save_async(Session& s, std::uint64_t step, const checkpoint_note& note = {}) {
-    auto copy = std::make_shared<detail::session_copy>(
-        detail::copy_session(s, options_.checkpoint, note.metadata, spare_->take()));
-    if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
-    writer_->post([directory = directory_, options = options_, step, copy, spare = spare_] {
-      write_safetensors(directory / file_name(step), copy->tensors, copy->metadata);
-      spare->give(std::move(*copy));
-      tidy(directory, options);
-    });
+    using access = detail::session_access;
+    detail::save_in_series(*writer_, access::engine_of(s), access::graph_of(s), step, note);
   }
   // Comes back when the file is safe.
   template <class Session>
@@ -76,120 +63,20 @@ class checkpoint_series {
     wait();
   }
   // Until everything is written.
-  void wait() { writer_->wait(); }
+  void wait() { detail::wait_for_series(*writer_); }
 
   // Those that are complete, oldest first.
-  std::vector<series_entry> entries() const { return complete(directory_); }
-  std::optional<series_entry> latest() const {
-    std::vector<series_entry> all = named(directory_);
-    while (!all.empty() && !look_into(all.back())) all.pop_back();
-    if (all.empty()) return {};
-    return all.back();
-  }
+  std::vector<series_entry> entries() const { return detail::entries_of(*writer_); }
+  std::optional<series_entry> latest() const { return detail::latest_of(*writer_); }
   // Of those with a metric.
-  std::optional<series_entry> best() const {
-    std::vector<series_entry> all = entries();
-    sort_by_metric(all, options_.better);
-    if (all.empty()) return {};
-    return all.front();
-  }
+  std::optional<series_entry> best() const { return detail::best_of(*writer_); }
 
  private:
-  // The last copy that was written: its memory serves the next one.
-  class spare_copy {
-   public:
-    detail::session_copy take() {
-      const std::lock_guard lock(mutex_);
-      return std::exchange(copy_, {});
-    }
-    void give(detail::session_copy copy) {
-      const std::lock_guard lock(mutex_);
-      copy_ = std::move(copy);
-    }
-
-   private:
-    std::mutex mutex_;
-    detail::session_copy copy_;
-  };
-
-  static constexpr const char* metric_key = "flowgraph.metric";
-  static constexpr std::string_view prefix = "checkpoint-", suffix = ".safetensors";
-
-  // Names sort as steps do, up to 10^12.
-  static std::string file_name(std::uint64_t step) { return fmt::format("{}{:012}{}", prefix, step, suffix); }
-  // The step of "checkpoint-000000000100.safetensors"; nothing for other names.
-  static std::optional<std::uint64_t> step_of(const std::string& name) {
-    if (!name.starts_with(prefix) || name.size() < prefix.size() + suffix.size()) return {};
-    std::uint64_t step = 0;
-    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
-    if (name != file_name(step)) return {};
-    return step;
-  }
-
-  static std::filesystem::directory_iterator files_of(const std::filesystem::path& directory) {
-    std::error_code ec;
-    std::filesystem::directory_iterator files(directory, ec);
-    if (ec) throw file_error(problem::file_access, directory.string(), {}, {"expected a directory: ", ec.message()});
-    return files;
-  }
-  // By name, in the order of steps. A file that vanishes meanwhile was removed by who writes.
-  static std::vector<series_entry> named(const std::filesystem::path& directory) {
-    std::vector<series_entry> found;
-    for (const auto& file : files_of(directory))
-      if (const auto step = step_of(file.path().filename().string())) found.push_back({file.path(), *step, {}});
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
-    return found;
-  }
-  // Whether it is complete; if so, with its metric.
-  static bool look_into(series_entry& e) {
-    try {
-      const safetensors_file file(e.path);
-      const auto noted = file.metadata().find(metric_key);
-      if (noted == file.metadata().end()) return true;
-      const std::string& text = noted->second;
-      double metric = 0;
-      if (detail::read_real(text.data(), text.data() + text.size(), metric).ec == std::errc{}) e.metric = metric;
-      return true;
-    } catch (const file_error&) {
-      return false;
-    }
-  }
-  static std::vector<series_entry> complete(const std::filesystem::path& directory) {
-    std::vector<series_entry> all = named(directory);
-    std::erase_if(all, [](series_entry& e) { return !look_into(e); });
-    return all;
-  }
-  // Best first, of equals the newest; without those that have none.
-  static void sort_by_metric(std::vector<series_entry>& all, flowgraph::better better) {
-    std::erase_if(all, [](const series_entry& e) { return !e.metric || std::isnan(*e.metric); });
-    std::sort(all.begin(), all.end(), [better](const series_entry& a, const series_entry& b) {
-      if (*a.metric != *b.metric) return (*a.metric < *b.metric) == (better == flowgraph::better::lower);
-      return a.step > b.step;
-    });
-  }
-
-  // Removes what need not stay, and what was being written when an earlier program ended.
-  static void tidy(const std::filesystem::path& directory, const series_options& o) {
-    std::error_code ignored;
-    for (const auto& file : files_of(directory)) {
-      const std::string name = file.path().filename().string();
-      if (name.starts_with(prefix) && name.ends_with(detail::temporary_suffix))
-        std::filesystem::remove(file.path(), ignored);
-    }
-    if (o.keep_last <= 0) return;
-    std::vector<series_entry> old = complete(directory), best = old;
-    old.resize(old.size() - std::min(old.size(), static_cast<std::size_t>(o.keep_last)));
-    sort_by_metric(best, o.better);
-    best.resize(std::min(best.size(), static_cast<std::size_t>(std::max(0, o.keep_best))));
-    for (const series_entry& e : old)
-      if (std::none_of(best.begin(), best.end(), [&](const series_entry& b) { return b.step == e.step; }))
-        std::filesystem::remove(e.path, ignored);
-  }
-
-  std::filesystem::path directory_;
-  series_options options_;
-  std::shared_ptr<spare_copy> spare_ = std::make_shared<spare_copy>();
-  std::unique_ptr<detail::background> writer_ = std::make_unique<detail::background>(2);
+  detail::series_handle writer_;
 };
 
 }  // namespace flowgraph
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "checkpoint_series_code.hpp"
+#endif

@@ -1,53 +1,57 @@
 // The lines of a text file, one at a time: for files larger than memory.
 #pragma once
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include <flowgraph/formats/file_error.hpp>
+#include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_path.hpp>
 #include "dataset.hpp"
 
 namespace flowgraph {
 
 namespace detail {
 
+class line_reader;
+struct end_reading {
+  void operator()(line_reader* r) const noexcept;
+};
+using lines_handle = std::unique_ptr<line_reader, end_reading>;
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_OTHER_HALF lines_handle open_lines(const file_path& path);
+FLOWGRAPH_OTHER_HALF void close_lines(line_reader* r) noexcept;
+FLOWGRAPH_OTHER_HALF std::optional<std::string> next_line(line_reader& r);
+
+}  // namespace FLOWGRAPH_HALF
+
+inline void end_reading::operator()(line_reader* r) const noexcept { close_lines(r); }
+
 struct line_source {
-  std::filesystem::path path;
+  file_path path;
 
   struct pass {
-    const line_source* from;
-    std::ifstream file;
-    long long line = 0;
+    lines_handle reader;
 
-    std::optional<std::string> next() {
-      std::string text;
-      ++line;
-      if (!std::getline(file, text)) {
-        if (file.eof()) return std::nullopt;
-        throw file_error(problem::file_access, from->path.string(), {.line = line}, {"can't be read"});
-      }
-      if (text.ends_with('\r')) text.pop_back();
-      return text;
-    }
+    std::optional<std::string> next() { return next_line(*reader); }
   };
-  pass open(std::uint64_t) const {
-    pass p{this, std::ifstream(path, std::ios::binary)};
-    if (!p.file || std::filesystem::is_directory(path))
-      throw file_error(problem::file_access, path.string(), {}, {"can't be opened"});
-    return p;
-  }
+  pass open(std::uint64_t) const { return {open_lines(path)}; }
 };
 
 }  // namespace detail
 
 // A dataset of std::string, without "\n" or "\r\n". Throws file_error at once where the file can't be opened.
-inline auto lines(std::filesystem::path path) {
+inline auto lines(file_path path) {
   detail::line_source source{std::move(path)};
   source.open(0);
   return dataset<detail::line_source>(std::move(source));
 }
 
 }  // namespace flowgraph
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "lines_code.hpp"
+#endif

@@ -1,57 +1,67 @@
 // Elements made ahead of their use, on threads of their own. At most `depth` of them wait at any moment; they come out
 // in order, and an exception where its element would have come. Ending early stops and joins the threads.
 #pragma once
-#include <algorithm>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/other_half.hpp>
 #include "one_pass.hpp"
 
 namespace flowgraph::detail {
 
-template <class P, class Value>
-class prefetcher {
+// What the threads do: the element of a number into its place. False: there is none, and none behind it. It throws
+// nothing, and is called on several threads at once where there are several.
+class prefetch_work {
  public:
-  prefetcher(P inner, std::size_t depth, int threads) : inner_(std::move(inner)), slots_(depth) {
-    // A sequence can be asked by one thread at a time.
-    if constexpr (!indexed_pass<P>) threads = 1;
-    try {
-      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-    } catch (...) {
-      if (threads_.empty()) throw;  // fewer threads than asked for do the same work
-    }
-  }
+  virtual bool make(std::size_t number) noexcept = 0;
+
+ protected:
+  ~prefetch_work() = default;
+};
+
+class prefetch_threads;
+struct end_prefetch {
+  void operator()(prefetch_threads* t) const noexcept;
+};
+using prefetch_handle = std::unique_ptr<prefetch_threads, end_prefetch>;
+
+inline namespace FLOWGRAPH_HALF {
+
+// At most depth elements are made and not taken.
+FLOWGRAPH_OTHER_HALF prefetch_handle begin_prefetch(prefetch_work& work, std::size_t depth, int threads);
+// Stops and joins the threads.
+FLOWGRAPH_OTHER_HALF void end_prefetching(prefetch_threads* t) noexcept;
+// Until the element of this number is made.
+FLOWGRAPH_OTHER_HALF void wait_for_element(prefetch_threads& t, std::size_t number);
+// Its place is free.
+FLOWGRAPH_OTHER_HALF void take_element(prefetch_threads& t, std::size_t number);
+
+}  // namespace FLOWGRAPH_HALF
+
+inline void end_prefetch::operator()(prefetch_threads* t) const noexcept { end_prefetching(t); }
+
+template <class P, class Value>
+class prefetcher final : prefetch_work {
+ public:
+  prefetcher(P inner, std::size_t depth, int threads)
+      : inner_(std::move(inner)),
+        slots_(depth),
+        // A sequence can be asked by one thread at a time.
+        threads_(begin_prefetch(*this, depth, indexed_pass<P> ? threads : 1)) {}
   prefetcher(const prefetcher&) = delete;
   prefetcher& operator=(const prefetcher&) = delete;
-  ~prefetcher() {
-    {
-      const std::scoped_lock lock(mutex_);
-      last_ = 0;
-    }
-    room_.notify_all();
-    for (std::thread& t : threads_) t.join();
-  }
 
   std::optional<Value> next() {
-    slot here;
-    {
-      std::unique_lock lock(mutex_);
-      if (ended_) return std::nullopt;
-      slot& waited = slots_[taken_ % slots_.size()];
-      ready_.wait(lock, [&] { return waited.filled; });
-      here = std::exchange(waited, slot{});
-      ++taken_;
-      ended_ = !here.value;
-    }
-    room_.notify_all();
+    if (ended_) return std::nullopt;
+    wait_for_element(*threads_, taken_);
+    slot here = std::exchange(slots_[taken_ % slots_.size()], slot{});
+    ended_ = !here.value;
+    take_element(*threads_, taken_++);
     if (here.error) std::rethrow_exception(here.error);
     return std::move(here.value);
   }
@@ -59,55 +69,31 @@ class prefetcher {
  private:
   // Neither value nor error: the end.
   struct slot {
-    bool filled = false;
     std::optional<Value> value{};
     std::exception_ptr error{};
   };
 
-  void work() {
-    for (;;) {
-      std::size_t ticket = 0;
-      {
-        std::unique_lock lock(mutex_);
-        room_.wait(lock, [&] { return claimed_ >= last_ || claimed_ < taken_ + slots_.size(); });
-        if (claimed_ >= last_) return;
-        ticket = claimed_++;
-      }
-      slot made = make(ticket);
-      const bool more = made.value.has_value();
-      {
-        const std::scoped_lock lock(mutex_);
-        slots_[ticket % slots_.size()] = std::move(made);
-        if (!more) last_ = std::min(last_, ticket);
-      }
-      ready_.notify_one();
-      if (!more) room_.notify_all();
-    }
-  }
-
-  slot make(std::size_t ticket) {
-    slot made{.filled = true};
+  bool make(std::size_t number) noexcept override {
+    slot& made = slots_[number % slots_.size()];
     try {
       if constexpr (indexed_pass<P>) {
-        const auto i = static_cast<std::int64_t>(ticket);
+        const auto i = static_cast<std::int64_t>(number);
         if (i < inner_.size()) made.value.emplace(inner_.at(i));
       } else {
         made.value = inner_.next();
       }
     } catch (...) {
+      made.value.reset();
       made.error = std::current_exception();
     }
-    return made;
+    return made.value.has_value();
   }
 
   P inner_;
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
   std::vector<slot> slots_;
-  // Tickets are the numbers of elements: claimed by a thread, taken by the consumer, none from last_ on.
-  std::size_t claimed_ = 0, taken_ = 0, last_ = static_cast<std::size_t>(-1);
+  std::size_t taken_ = 0;
   bool ended_ = false;
-  std::vector<std::thread> threads_;
+  prefetch_handle threads_;  // last: they end before what they use
 };
 
 template <class Source>
@@ -127,3 +113,7 @@ struct prefetch_source {
 };
 
 }  // namespace flowgraph::detail
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "prefetch_code.hpp"
+#endif

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include <fmt/core.h>
 
 #include "file_error.hpp"
+#include "file_path.hpp"
 
 namespace flowgraph::detail {
 
@@ -28,7 +28,7 @@ inline constexpr std::string_view temporary_suffix = ".tmp";
 class open_file {
  public:
   // name: what errors call it.
-  open_file(const std::filesystem::path& path, int flags, std::filesystem::path name) : name_(std::move(name)) {
+  open_file(const std::string& path, int flags, std::string name) : name_(std::move(name)) {
     do descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     while (descriptor_ < 0 && errno == EINTR);
   }
@@ -62,27 +62,25 @@ class open_file {
   }
   [[noreturn]] void fail(std::string_view what) const {
     const std::string reason = std::generic_category().message(errno);
-    throw file_error(problem::file_access, name_.string(), {}, {"can't be ", what, ": ", reason});
+    throw file_error(problem::file_access, name_, {}, {"can't be ", what, ": ", reason});
   }
 
  private:
-  std::filesystem::path name_;
+  std::string name_;
   int descriptor_ = -1;
 };
 
 // A name beside the path that nobody else has.
-inline std::filesystem::path temporary_path(const std::filesystem::path& path) {
+inline file_path temporary_path(const file_path& path) {
   static std::atomic<unsigned> count{0};
-  std::filesystem::path name = path;
-  name += fmt::format(".{}.{}{}", ::getpid(), count++, temporary_suffix);
-  return name;
+  return fmt::format("{}.{}.{}{}", path.string(), ::getpid(), count++, temporary_suffix);
 }
 
 // The path holds the parts, one after another, or what it held before. After the call it holds them even if the power
 // fails.
-inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  const std::filesystem::path temporary = temporary_path(path);
-  open_file file(temporary, O_WRONLY | O_CREAT | O_TRUNC, path);
+inline void write_durably(const file_path& path, std::span<const std::span<const std::byte>> parts) {
+  const file_path temporary = temporary_path(path);
+  open_file file(temporary.string(), O_WRONLY | O_CREAT | O_TRUNC, path.string());
   if (!file.is_open()) file.fail("created");
   try {
     for (const std::span<const std::byte> part : parts) file.write(part);
@@ -93,7 +91,8 @@ inline void write_durably(const std::filesystem::path& path, std::span<const std
     ::unlink(temporary.c_str());
     throw;
   }
-  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  const std::size_t cut = path.string().rfind('/');
+  const std::string parent = cut == std::string::npos ? "." : path.string().substr(0, cut == 0 ? 1 : cut);
   open_file directory(parent, O_RDONLY | O_DIRECTORY, parent);
   if (!directory.is_open()) directory.fail("opened");
   directory.sync();

@@ -15,15 +15,16 @@
 #include <utility>
 
 #include "file_error.hpp"
+#include "file_path.hpp"
 #include "inflate.hpp"
 
 namespace flowgraph::detail {
 
 // All bytes of a file; those of a gzip file unpacked.
-inline std::string load_file(const std::filesystem::path& path) {
-  const std::string name = path.string();
+inline std::string load_file(const file_path& path) {
+  const std::string& name = path.string();
   const auto unreadable = [&](std::string_view why) { return file_error(problem::file_access, name, {}, {why}); };
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(name, std::ios::binary);
   if (!file) throw unreadable("can't be opened");
   // Read in pieces: the size that a file states may be wrong, or none.
   std::string bytes;
@@ -32,7 +33,7 @@ inline std::string load_file(const std::filesystem::path& path) {
     file.read(piece.data(), piece.size());
     bytes.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   } while (file);
-  if (!file.eof() || std::filesystem::is_directory(path)) throw unreadable("can't be read to its end");
+  if (!file.eof() || std::filesystem::is_directory(name)) throw unreadable("can't be read to its end");
   if (bytes.starts_with("\x1F\x8B")) return inflate(name, bytes, 0, packing::gzip);
   return bytes;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "each_number.hpp"
 #include "file_error.hpp"
 
 namespace flowgraph::detail {
@@ -31,6 +32,13 @@ inline void check_pixels(std::string_view file, std::size_t width, std::size_t h
 inline std::uint8_t pixel_byte(double x, bool is_byte) {
   const double scaled = is_byte ? x : std::round(255 * x);
   return scaled >= 255 ? 255 : scaled > 0 ? static_cast<std::uint8_t>(scaled) : 0;
+}
+
+inline std::vector<std::uint8_t> pixel_bytes(const borrowed& b) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(b.count));
+  for_each_number(b, [&](double x) { bytes.push_back(pixel_byte(x, b.type == dtype::uint8)); });
+  return bytes;
 }
 
 // One pixel of `from` channels as one of `to`: colours become gray by the weights of ITU-R BT.601, alpha is dropped or

@@ -9,10 +9,12 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include <flowgraph/formats/file_error.hpp>
+#include <flowgraph/formats/file_path.hpp>
 
 namespace flowgraph::detail {
 
@@ -49,11 +51,11 @@ class summary_file {
   explicit summary_file(const std::filesystem::path& directory) : path_(directory / new_name()) {
     std::error_code failed;
     std::filesystem::create_directories(directory, failed);
-    file_.open(path_, std::ios::binary | std::ios::trunc);
+    file_.open(path_.string(), std::ios::binary | std::ios::trunc);
     check();
   }
 
-  const std::filesystem::path& path() const { return path_; }
+  const file_path& path() const { return path_; }
 
   void write(std::string_view record) {
     const std::string length = little_endian<8>(record.size());
@@ -79,7 +81,7 @@ class summary_file {
     if (!file_) throw file_error(problem::file_access, path_.string(), {}, {"can't be written"});
   }
 
-  std::filesystem::path path_;
+  file_path path_;
   std::ofstream file_;
   std::mutex mutex_;
 };

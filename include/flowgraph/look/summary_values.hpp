@@ -11,20 +11,11 @@
 #include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/engine/text.hpp>
+#include <flowgraph/formats/each_number.hpp>
 #include <flowgraph/formats/encode_png.hpp>
 #include <flowgraph/formats/pixels.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 
 namespace flowgraph::detail {
-
-// f(double) for each element.
-template <class F>
-void for_each_number(const borrowed& b, const F& f) {
-  with_type(b.type, [&]<class T>(T) {
-    const T* const x = static_cast<const T*>(b.data);
-    for (std::int64_t i = 0; i < b.count; ++i) f(static_cast<double>(x[i]));
-  });
-}
 
 // Finite numbers, in equal steps from the least to the greatest; others are left out.
 struct histogram_counts {
@@ -71,9 +62,7 @@ inline encoded_images encode_images(std::string_view tag, const borrowed& b) {
                          fmt::format("image \"{}\": expected [height, width], [height, width, channels] or [images, "
                                      "height, width, channels] with 1 to 4 channels, got {}",
                                      tag, type_text(b.type, b.rank, b.dims)));
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(static_cast<std::size_t>(b.count));
-  for_each_number(b, [&](double x) { bytes.push_back(pixel_byte(x, b.type == dtype::uint8)); });
+  const std::vector<std::uint8_t> bytes = pixel_bytes(b);
   encoded_images out{static_cast<std::size_t>(b.dims[first + 1]), static_cast<std::size_t>(b.dims[first]), {}};
   const std::size_t size = out.height * out.width * static_cast<std::size_t>(channels);
   const std::int64_t images = first == 1 ? b.dims[0] : 1;

@@ -1,33 +1,35 @@
 // fg::debug::watch: tensors that are shown whenever a step runs, without a change to the model.
 #pragma once
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/is_tuple.hpp>
-#include <flowgraph/engine/report/value_range.hpp>
-#include <flowgraph/engine/text.hpp>
-#include <flowgraph/kernels/cpu/flow.hpp>
+#include <flowgraph/core/other_half.hpp>
+#include <flowgraph/language/tensor.hpp>
 #include <flowgraph/session/session.hpp>
 
 namespace flowgraph::debug {
+
+namespace detail {
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_OTHER_HALF void show_value(std::string_view name, const flowgraph::detail::borrowed& value);
+// What a node of a graph is called, without quotation marks.
+FLOWGRAPH_OTHER_HALF std::string label_of_node(const graph_view& g, int node);
+
+}  // namespace FLOWGRAPH_HALF
+}  // namespace detail
 
 // Shows a value on the standard error stream: "h" [32, 10] -1.5 to 3.2: 0.1 0.2 ...
 struct print_value {
   template <class T>
   void operator()(std::string_view name, const T& value) const {
-    const flowgraph::detail::lent<T> from(value);
-    const array_view v{const_cast<void*>(from.data.data), from.data.dims, from.data.rank, from.data.type};
-    std::string line;
-    flowgraph::detail::with_type(v.type, [&]<class E>(E) {
-      line = fmt::format("\"{}\" {}: {}\n", name, flowgraph::detail::value_range(v).text(),
-                         flowgraph::detail::summary<E>(v, 8));
-    });
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    detail::show_value(name, flowgraph::detail::lent<T>(value).data);
   }
 };
 
@@ -101,7 +103,7 @@ class watched_tensors {
   auto run(const Arguments&... arguments) {
     return std::apply(
         [&](const Tensors&... tensors) {
-          const std::string names[] = {flowgraph::detail::plain_label(tensors.graph->view(), tensors.id)...};
+          const std::string names[] = {detail::label_of_node(tensors.graph->view(), tensors.id)...};
           return detail::show_last<sizeof...(Tensors)>([&] { return session_.run(arguments..., tensors...); },
                                                        [&](auto k) { return std::string_view(names[k]); }, show_);
         },
@@ -129,3 +131,7 @@ watched_tensors<Session, Show, Tensors...> watch(Session& s, Show show, const Te
 }
 
 }  // namespace flowgraph::debug
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "watch_code.hpp"
+#endif

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/formats/file_bytes.hpp>
+#include <flowgraph/formats/file_error.hpp>
 
 namespace flowgraph {
 

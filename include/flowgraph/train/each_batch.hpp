@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -10,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
-#include <flowgraph/core/error.hpp>
+#include <flowgraph/core/callback.hpp>
 #include <flowgraph/core/is_tuple.hpp>
+#include <flowgraph/core/other_half.hpp>
 #include <flowgraph/session/feed.hpp>
 #include <flowgraph/session/session_access.hpp>
-#include "progress.hpp"
+#include "fit_options.hpp"
 
 namespace flowgraph {
 
@@ -27,6 +27,24 @@ template <fixed_string... Name>
 inline constexpr into_placeholders<Name...> into{};
 
 namespace detail {
+
+using after_batch = callback<void(std::int64_t rows, callback<std::vector<fit_value>()> values)>;
+using add_batch = callback<void(std::int64_t rows, const std::vector<double>& numbers)>;
+
+inline namespace FLOWGRAPH_HALF {
+
+// all(add) adds one batch after another. Throws argument_error where they have no rows.
+FLOWGRAPH_OTHER_HALF std::vector<fit_value> mean_of_batches(const std::vector<std::string>& names,
+                                                            callback<void(add_batch)> all, after_batch after);
+FLOWGRAPH_OTHER_HALF void add_values(std::vector<fit_value>& to, const std::vector<std::string>& names,
+                                     const std::vector<double>& numbers);
+// Throws argument_error.
+FLOWGRAPH_OTHER_HALF void require_values(std::size_t given, const std::vector<std::string>& names);
+// Those that have a value: not the operations.
+FLOWGRAPH_OTHER_HALF std::vector<std::string> names_of_values(const graph_view& g,
+                                                              std::initializer_list<std::string_view> fetches);
+
+}  // namespace FLOWGRAPH_HALF
 
 // Numbers out of what a step returns: nothing, one, or a tuple of them.
 template <class V>
@@ -59,14 +77,9 @@ struct named_step<into_placeholders<Feed...>, Fetch...> {
                   "fit: fg::into must name a placeholder for each part of a batch");
     return numbers_of([&] { return s.template run<Fetch...>(feed<Feed>(parts)...); });
   }
-  // Those that have a value: not the operations.
   template <class Session>
   std::vector<std::string> names(const Session& s) const {
-    const graph_view g = session_access::graph_of(s);
-    std::vector<std::string> all;
-    for (const std::string_view name : {Fetch.view()...})
-      if (g.nodes[g.find(name)].type != dtype::none) all.emplace_back(name);
-    return all;
+    return names_of_values(session_access::graph_of(s), {Fetch.view()...});
   }
 };
 // A function of the user's, of the parts of a batch.
@@ -78,9 +91,7 @@ struct own_step {
   template <class Session, class... Parts>
   std::vector<double> operator()(Session&, const Parts&... parts) const {
     std::vector<double> numbers = numbers_of([&] { return function(parts...); });
-    if (numbers.size() != value_names.size())
-      throw argument_error(problem::fit_argument, fmt::format("fit: expected {} values, as many as names, got {}",
-                                                              value_names.size(), numbers.size()));
+    require_values(numbers.size(), value_names);
     return numbers;
   }
   template <class Session>
@@ -154,22 +165,8 @@ class each_batch {
   template <class Session, class After>
   std::vector<fit_value> run(Session& s, std::uint64_t epoch, const After& after) const {
     first_(s);
-    std::vector<fit_value> sums;
-    for (const std::string& name : steps_.names(s)) sums.push_back({name, 0});
-    double rows = 0;
-    const auto means = [&] {
-      std::vector<fit_value> values = sums;
-      for (fit_value& v : values) v.value /= rows;
-      return values;
-    };
-    const auto one = [&](const auto&... parts) {
-      const std::vector<double> numbers = steps_(s, parts...);
-      const std::int64_t more = detail::rows_of(parts...);
-      for (std::size_t i = 0; i < numbers.size(); ++i) sums[i].value += static_cast<double>(more) * numbers[i];
-      rows += static_cast<double>(more);
-      after(more, means);
-    };
-    const auto all = [&](const auto& batches) {
+    const auto over = [&](const auto& batches, detail::add_batch add) {
+      const auto one = [&](const auto&... parts) { add(detail::rows_of(parts...), steps_(s, parts...)); };
       for (auto&& b : batches) {
         if constexpr (detail::is_tuple<std::remove_cvref_t<decltype(b)>>)
           std::apply(one, b);
@@ -177,16 +174,15 @@ class each_batch {
           one(b);
       }
     };
-    if constexpr (requires { data_.epoch(epoch); })
-      all(data_.epoch(epoch));
-    else
-      all(data_);
-    // A file without rows, or batch(n, last_batch::drop) of fewer.
-    if (rows == 0) throw argument_error(problem::fit_argument, "fit: expected at least 1 row an epoch, got 0");
-    std::vector<fit_value> values = means();
-    const std::vector<std::string> names = last_.names(s);
+    const auto all = [&](detail::add_batch add) {
+      if constexpr (requires { data_.epoch(epoch); })
+        over(data_.epoch(epoch), add);
+      else
+        over(data_, add);
+    };
+    std::vector<fit_value> values = detail::mean_of_batches(steps_.names(s), all, after);
     const std::vector<double> numbers = last_(s);
-    for (std::size_t i = 0; i < numbers.size(); ++i) values.push_back({names[i], numbers[i]});
+    detail::add_values(values, last_.names(s), numbers);
     return values;
   }
 
@@ -218,3 +214,7 @@ inline constexpr bool is_each_batch<each_batch<T...>> = true;
 
 }  // namespace detail
 }  // namespace flowgraph
+
+#if FLOWGRAPH_OTHER_HALF_HERE
+#include "each_batch_code.hpp"
+#endif

@@ -16,21 +16,10 @@
 
 #include <fmt/core.h>
 
-namespace flowgraph {
+#include <flowgraph/core/callback.hpp>
+#include "fit_options.hpp"
 
-enum class progress {
-  automatic,  // a bar where the output is a terminal, else lines
-  bar,
-  lines,
-  silent
-};
-
-struct fit_value {
-  std::string name;
-  double value = 0;
-};
-
-namespace detail {
+namespace flowgraph::detail {
 
 // 7 -> 0:07, 3723 -> 1:02:03
 inline std::string clock_text(double seconds) {
@@ -71,8 +60,7 @@ class progress_display {
     drawn_ = {};
   }
   // After each batch. Drawn ten times a second: more often nobody sees.
-  template <class Values>
-  void add(std::int64_t rows, const Values& values) {
+  void add(std::int64_t rows, callback<std::vector<fit_value>()> values) {
     ++done_;
     ++done_in_all_;
     rows_ += rows;
@@ -131,5 +119,4 @@ class progress_display {
   bool shown_ = false;
 };
 
-}  // namespace detail
-}  // namespace flowgraph
+}  // namespace flowgraph::detail

@@ -1,0 +1,2 @@
+// Tables of text, compiled once.
+#include <flowgraph/data/csv_code.hpp>

@@ -1,0 +1,2 @@
+// What the passes did, compiled once.
+#include <flowgraph/look/explain_code.hpp>

@@ -1,0 +1,2 @@
+// Models to ONNX files, compiled once.
+#include <flowgraph/onnx/export_code.hpp>

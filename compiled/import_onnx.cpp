@@ -1,0 +1,2 @@
+// Models from ONNX files, compiled once.
+#include <flowgraph/onnx/import_code.hpp>

@@ -1,0 +1,2 @@
+// Lines of text, compiled once.
+#include <flowgraph/data/lines_code.hpp>

@@ -1,0 +1,2 @@
+// Arrays out of PNG and JPEG files, compiled once.
+#include <flowgraph/formats/image_code.hpp>

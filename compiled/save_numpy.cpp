@@ -1,0 +1,2 @@
+// Arrays into NumPy's files, compiled once.
+#include <flowgraph/formats/save_numpy_code.hpp>

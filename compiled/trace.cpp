@@ -1,0 +1,2 @@
+// Traces of steps, compiled once.
+#include <flowgraph/look/trace_code.hpp>

@@ -1,0 +1,178 @@
+// Defines what checkpoint_series.hpp declares.
+#pragma once
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <flowgraph/formats/durable_file.hpp>
+#include <flowgraph/formats/real_text.hpp>
+#include "background.hpp"
+#include "checkpoint_series.hpp"
+#include "session_copy.hpp"
+
+namespace flowgraph::detail {
+
+inline constexpr const char* metric_key = "flowgraph.metric";
+inline constexpr std::string_view series_prefix = "checkpoint-", series_suffix = ".safetensors";
+
+// Names sort as steps do, up to 10^12.
+inline std::string series_file_name(std::uint64_t step) {
+  return fmt::format("{}{:012}{}", series_prefix, step, series_suffix);
+}
+// The step of "checkpoint-000000000100.safetensors"; nothing for other names.
+inline std::optional<std::uint64_t> step_of(const std::string& name) {
+  if (!name.starts_with(series_prefix) || name.size() < series_prefix.size() + series_suffix.size()) return {};
+  std::uint64_t step = 0;
+  std::from_chars(name.data() + series_prefix.size(), name.data() + name.size(), step);
+  if (name != series_file_name(step)) return {};
+  return step;
+}
+
+inline std::filesystem::directory_iterator files_of(const std::filesystem::path& directory) {
+  std::error_code ec;
+  std::filesystem::directory_iterator files(directory, ec);
+  if (ec) throw file_error(problem::file_access, directory.string(), {}, {"expected a directory: ", ec.message()});
+  return files;
+}
+// By name, in the order of steps. A file that vanishes meanwhile was removed by who writes.
+inline std::vector<series_entry> series_files(const std::filesystem::path& directory) {
+  std::vector<series_entry> found;
+  for (const auto& file : files_of(directory))
+    if (const auto step = step_of(file.path().filename().string())) found.push_back({file.path(), *step, {}});
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  return found;
+}
+// Whether it is complete; if so, with its metric.
+inline bool look_into(series_entry& e) {
+  try {
+    const safetensors_file file(e.path);
+    const auto noted = file.metadata().find(metric_key);
+    if (noted == file.metadata().end()) return true;
+    const std::string& text = noted->second;
+    double metric = 0;
+    if (read_real(text.data(), text.data() + text.size(), metric).ec == std::errc{}) e.metric = metric;
+    return true;
+  } catch (const file_error&) {
+    return false;
+  }
+}
+inline std::vector<series_entry> complete_files(const std::filesystem::path& directory) {
+  std::vector<series_entry> all = series_files(directory);
+  std::erase_if(all, [](series_entry& e) { return !look_into(e); });
+  return all;
+}
+// Best first, of equals the newest; without those that have none.
+inline void sort_by_metric(std::vector<series_entry>& all, flowgraph::better better) {
+  std::erase_if(all, [](const series_entry& e) { return !e.metric || std::isnan(*e.metric); });
+  std::sort(all.begin(), all.end(), [better](const series_entry& a, const series_entry& b) {
+    if (*a.metric != *b.metric) return (*a.metric < *b.metric) == (better == flowgraph::better::lower);
+    return a.step > b.step;
+  });
+}
+
+// Removes what need not stay, and what was being written when an earlier program ended.
+inline void tidy(const std::filesystem::path& directory, const series_options& o) {
+  std::error_code ignored;
+  for (const auto& file : files_of(directory)) {
+    const std::string name = file.path().filename().string();
+    if (name.starts_with(series_prefix) && name.ends_with(temporary_suffix))
+      std::filesystem::remove(file.path(), ignored);
+  }
+  if (o.keep_last <= 0) return;
+  std::vector<series_entry> old = complete_files(directory), best = old;
+  old.resize(old.size() - std::min(old.size(), static_cast<std::size_t>(o.keep_last)));
+  sort_by_metric(best, o.better);
+  best.resize(std::min(best.size(), static_cast<std::size_t>(std::max(0, o.keep_best))));
+  for (const series_entry& e : old)
+    if (std::none_of(best.begin(), best.end(), [&](const series_entry& b) { return b.step == e.step; }))
+      std::filesystem::remove(e.path.string(), ignored);
+}
+
+// The last copy that was written: its memory serves the next one.
+class spare_copy {
+ public:
+  session_copy take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(copy_, {});
+  }
+  void give(session_copy copy) {
+    const std::lock_guard lock(mutex_);
+    copy_ = std::move(copy);
+  }
+
+ private:
+  std::mutex mutex_;
+  session_copy copy_;
+};
+
+class series_writer {
+ public:
+  series_writer(std::filesystem::path directory, series_options options)
+      : directory_(std::move(directory)),
+        options_(std::move(options)) {
+    std::error_code ec;
+    std::filesystem::create_directories(directory_, ec);
+    files_of(directory_);
+  }
+
+  const std::filesystem::path& directory() const { return directory_; }
+  const series_options& options() const { return options_; }
+
+  void save(engine& e, const graph_view& g, std::uint64_t step, const checkpoint_note& note) {
+    auto copy = std::make_shared<session_copy>(copy_session(e, g, options_.checkpoint, note.metadata, spare_->take()));
+    if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
+    writer_.post([directory = directory_, options = options_, step, copy, spare = spare_] {
+      write_safetensors(directory / series_file_name(step), copy->tensors, copy->metadata);
+      spare->give(std::move(*copy));
+      tidy(directory, options);
+    });
+  }
+  void wait() { writer_.wait(); }
+
+ private:
+  std::filesystem::path directory_;
+  series_options options_;
+  std::shared_ptr<spare_copy> spare_ = std::make_shared<spare_copy>();
+  background writer_{2};
+};
+
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_OTHER_HALF series_handle begin_series(const file_path& directory, series_options options) {
+  return series_handle(new series_writer(directory, std::move(options)));
+}
+FLOWGRAPH_OTHER_HALF void end_writing(series_writer* w) noexcept { delete w; }
+FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, const graph_view& g, std::uint64_t step,
+                                         const checkpoint_note& note) {
+  w.save(e, g, step, note);
+}
+FLOWGRAPH_OTHER_HALF void wait_for_series(series_writer& w) { w.wait(); }
+FLOWGRAPH_OTHER_HALF std::vector<series_entry> entries_of(const series_writer& w) {
+  return complete_files(w.directory());
+}
+FLOWGRAPH_OTHER_HALF std::optional<series_entry> latest_of(const series_writer& w) {
+  std::vector<series_entry> all = series_files(w.directory());
+  while (!all.empty() && !look_into(all.back())) all.pop_back();
+  if (all.empty()) return {};
+  return all.back();
+}
+FLOWGRAPH_OTHER_HALF std::optional<series_entry> best_of(const series_writer& w) {
+  std::vector<series_entry> all = entries_of(w);
+  sort_by_metric(all, w.options().better);
+  if (all.empty()) return {};
+  return all.front();
+}
+
+}  // namespace FLOWGRAPH_HALF
+}  // namespace flowgraph::detail

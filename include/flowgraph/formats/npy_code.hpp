@@ -1,0 +1,17 @@
+// Defines what npy.hpp declares.
+#pragma once
+#include <string>
+
+#include "npy.hpp"
+#include "npy_parse.hpp"
+
+namespace flowgraph::detail {
+inline namespace FLOWGRAPH_HALF {
+
+FLOWGRAPH_OTHER_HALF loaded_array load_npy(const file_path& path, const wanted_array& wanted) {
+  const std::string bytes = load_file(path);
+  return parse_npy(byte_reader(path.string(), bytes), wanted);
+}
+
+}  // namespace FLOWGRAPH_HALF
+}  // namespace flowgraph::detail
