@@ -99,6 +99,8 @@
   X(result_targets, "run_into: there must be one target for each value, of the type that run gives, or an fg::ndview of an array") \
   X(not_a_variable, "get and set need the name of a variable") \
   X(extent_conflict, "one named extent was bound to two different numbers") \
+  X(too_many_elements, "a tensor with these extents would be larger than any memory") \
+  X(extent_negative, "an extent that the step needs is negative with these feeds") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
   X(no_kernel, "an op has no kernel for this element type on this device") \
   X(singular_matrix, "the matrix must not be singular") \

@@ -281,21 +281,27 @@ class basic_workspace {
       const std::int64_t n = bound(p.dims[i], binder.symbols.data());
       dims_[static_cast<std::size_t>(i)] = std::max<std::int64_t>(n, 0);
     }
-    for (const slot& s : p.slots)
+    for (const slot& s : p.slots) {
       if (bound(s.by, binder.symbols.data()) < 0) unbound(binder);
+      if (!fits_in_memory(s, binder.symbols.data())) too_large();
+    }
     // Shapes of the whole model are in the plan; only those that the step computes with must be known.
     for (const flowgraph::operand& o : p.operands) require_known(o, binder);
     for (const flowgraph::operand& o : p.fetches) require_known(o, binder);
+    for (const array_view& v : operands_)
+      if (!fits_in_memory(v.type, v.dims, v.rank)) too_large();
     choose_gifts(binder.symbols.data());
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(p.slots.size()));
     std::int64_t total = 0;
     for (int i = 0; i < p.slots.size(); ++i) {
       offsets[static_cast<std::size_t>(i)] = total;
       if (!is_gift(i)) total += slot_bytes(p.slots[i], binder.symbols.data());
+      if (total > most_bytes) too_large();
     }
     const std::int64_t planned = total;
     for (const array_view& v : on_the_way_) total += aligned_bytes(v);
     if (total > capacity_) {
+      capacity_ = 0;  // there may be none to be had
       memory_.reset();
       memory_ = allocate_aligned<std::byte>(static_cast<std::size_t>(total));
       capacity_ = total;
@@ -367,7 +373,14 @@ class basic_workspace {
     std::string name;
     for (int k = 0; k < p.symbols.size() && name.empty(); ++k)
       if (binder.symbols[static_cast<std::size_t>(k)] < 0) name = binder.unbound_name(k);
+    for (int k = 0; k < p.symbols.size() && name.empty(); ++k)
+      if (binder.symbols[static_cast<std::size_t>(k)] < 0)
+        throw feed_error(problem::extent_negative,
+                         text_from({"\"", p.text(p.symbols[k]), "\" is negative with the extents of these feeds"}));
     throw feed_error(problem::extent_unknown, text_from({"\"", name, "\" is not bound by any feed of this step"}));
+  }
+  [[noreturn]] static void too_large() {
+    throw feed_error(problem::too_many_elements, sentence(problem::too_many_elements));
   }
 
   const executable& executable_;

@@ -24,6 +24,21 @@ constexpr detail::vec<std::int64_t> bind_symbols(const plan_view& p, detail::sli
 // The extent as a number, given bind_symbols' values.
 constexpr std::int64_t bound(extent e, const std::int64_t* symbols) { return e >= 0 ? e : symbols[-1 - e]; }
 
+// More than any machine has, and far from where sums of them overflow.
+inline constexpr std::int64_t most_bytes = std::int64_t{1} << 48;
+
+// Can there be so much memory? Extents of 0 do not make others small: kernels multiply them in any order.
+constexpr bool fits_in_memory(const slot& s, const std::int64_t* symbols) {
+  const std::int64_t by = bound(s.by, symbols);
+  return s.bytes == 0 || by <= most_bytes / s.bytes;
+}
+constexpr bool fits_in_memory(dtype type, const std::int64_t* dims, int rank) {
+  std::int64_t room = type == dtype::none ? most_bytes : most_bytes / size_of(type);
+  for (int i = 0; i < rank; ++i)
+    if (dims[i] > 1) room /= dims[i];
+  return room > 0;
+}
+
 // Bytes that a slot takes in an arena; negative: its size depends on a name that is not bound.
 constexpr std::int64_t slot_bytes(const slot& s, const std::int64_t* symbols) {
   const std::int64_t by = bound(s.by, symbols);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/core/other_half.hpp>
 #include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/text.hpp>
 #include <flowgraph/ops/control.hpp>

@@ -143,11 +143,13 @@ class basic_executor {
       while (i < last) {
         const flow& f = flows_[i];
         switch (f.is) {
-          case flow::kind::onward:
-            run(i++);
+          case flow::kind::onward:  // what is counted on before it is done would be blamed for the next one
+            run(i);
+            ++i;
             break;
           case flow::kind::begin:
-            run(i++);
+            run(i);
+            ++i;
             begin_loop(f.owner);
             break;
           case flow::kind::choose:

@@ -141,10 +141,15 @@ class basic_row_writer final : public prepared_kernel {
     const array_view &array = array_[0], &index = array_[1];
     const std::int64_t row =
         index.type == dtype::int32 ? *index.as<const std::int32_t>() : *index.as<const std::int64_t>();
-    if (row >= 0 && row < array.dim(0)) {  // otherwise set_rows says so
-      std::byte* const at = array.as<std::byte>() + row * row_size(array) * size_of(array.type);
-      for (array_view* const v : views_) v->data = at;
+    const std::int64_t bytes = row_size(array) * size_of(array.type);
+    std::byte* at = nullptr;
+    if (row >= 0 && row < array.dim(0)) {
+      at = array.as<std::byte>() + row * bytes;
+    } else {  // set_rows says so; until then the value is somewhere that is nobody's
+      aside_.resize(static_cast<std::size_t>(bytes));
+      at = aside_.data();
     }
+    for (array_view* const v : views_) v->data = at;
     computes_.run(k);
   }
   bool finishes() const override { return true; }
@@ -177,6 +182,7 @@ class basic_row_writer final : public prepared_kernel {
   const array_view* array_ = nullptr;  // the index behind it
   std::vector<array_view*> views_;     // the result, and whoever reads it
   ready_kernel computes_;              // the value
+  std::vector<std::byte> aside_;       // where it is computed if there is no such row
 };
 using row_writer = basic_row_writer<>;
 
