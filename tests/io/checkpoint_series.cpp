@@ -70,6 +70,17 @@ TEST_CASE("checkpoint_series: the last and the best stay") {
   again.save(s, 50);
   CHECK(steps_of(again) == steps{30, 50});
 
+  // Who goes on from an earlier step keeps what it saves; the line that was left goes.
+  fg::checkpoint_series back(scratch / "back", {.keep_last = 2});
+  for (const std::uint64_t step : {100, 200, 300}) back.save(s, step);
+  back.save(s, 110);
+  CHECK(back.latest()->step == 110);
+  CHECK(steps_of(back) == steps{300, 110});
+  fg::checkpoint_series resumed(scratch / "back", {.keep_last = 2});
+  CHECK(resumed.latest()->step == 110);
+  resumed.save(s, 120);
+  CHECK(steps_of(resumed) == steps{110, 120});
+
   fg::checkpoint_series all(scratch / "all", {.keep_last = 0});
   for (std::uint64_t i = 0; i < 7; ++i) all.save(s, i);
   CHECK(steps_of(all).size() == 7);

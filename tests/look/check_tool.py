@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,12 @@ def main() -> int:
         assert "layer/w" in [n["path"] for n in data["nodes"]], data["nodes"]
         assert any(v["bytes"] == 32 * 4 * 4 for v in data["plan"]["values"]), data["plan"]
 
-        done = run("explain", ONNX, into=scratch)
+        # A file that is data runs no code that lies beside it.
+        with tempfile.TemporaryDirectory() as beside:
+            model = shutil.copy(ONNX, beside)
+            for name in ("vector", "string", "flowgraph.hpp"):
+                pathlib.Path(beside, name).write_text("#error planted\n")
+            done = run("explain", model, into=beside)
         assert done.returncode == 0 and re.match(r"model +\d+ nodes +\d+ parameters", done.stdout), done
 
         broken = pathlib.Path(scratch, "broken.hpp")

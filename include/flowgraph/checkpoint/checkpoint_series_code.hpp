@@ -23,7 +23,7 @@
 
 namespace flowgraph::detail {
 
-inline constexpr const char* metric_key = "flowgraph.metric";
+inline constexpr const char *metric_key = "flowgraph.metric", *save_key = "flowgraph.save";
 inline constexpr std::string_view series_prefix = "checkpoint-", series_suffix = ".safetensors";
 
 // Names sort as steps do, up to 10^12.
@@ -45,31 +45,38 @@ inline std::filesystem::directory_iterator files_of(const std::filesystem::path&
   if (ec) throw file_error(problem::file_access, directory.string(), {}, {"expected a directory: ", ec.message()});
   return files;
 }
-// By name, in the order of steps. A file that vanishes meanwhile was removed by who writes.
+// By name. A file that vanishes meanwhile was removed by who writes.
 inline std::vector<series_entry> series_files(const std::filesystem::path& directory) {
   std::vector<series_entry> found;
   for (const auto& file : files_of(directory))
-    if (const auto step = step_of(file.path().filename().string())) found.push_back({file.path(), *step, {}});
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+    if (const auto step = step_of(file.path().filename().string()))
+      found.push_back({.path = file.path(), .step = *step, .metric = {}});
   return found;
 }
-// Whether it is complete; if so, with its metric.
+// Whether it is complete; if so, with what was noted in it.
 inline bool look_into(series_entry& e) {
   try {
     const safetensors_file file(e.path);
-    const auto noted = file.metadata().find(metric_key);
-    if (noted == file.metadata().end()) return true;
-    const std::string& text = noted->second;
-    double metric = 0;
-    if (read_real(text.data(), text.data() + text.size(), metric).ec == std::errc{}) e.metric = metric;
+    const auto noted = [&file](const char* key) -> std::string_view {
+      const auto found = file.metadata().find(key);
+      return found == file.metadata().end() ? std::string_view() : found->second;
+    };
+    const std::string_view metric = noted(metric_key), save = noted(save_key);
+    double value = 0;
+    if (read_real(metric.data(), metric.data() + metric.size(), value).ec == std::errc{}) e.metric = value;
+    std::from_chars(save.data(), save.data() + save.size(), e.save);
     return true;
   } catch (const file_error&) {
     return false;
   }
 }
+// As they were saved: who goes on from an earlier step saves later what has a smaller number.
 inline std::vector<series_entry> complete_files(const std::filesystem::path& directory) {
   std::vector<series_entry> all = series_files(directory);
   std::erase_if(all, [](series_entry& e) { return !look_into(e); });
+  std::sort(all.begin(), all.end(), [](const series_entry& a, const series_entry& b) {
+    return a.save != b.save ? a.save < b.save : a.step < b.step;
+  });
   return all;
 }
 // Best first, of equals the newest; without those that have none.
@@ -133,6 +140,8 @@ class series_writer {
     auto copy = std::make_shared<session_copy>(copy_session(e, g, options_.checkpoint, note.metadata, spare_->take()));
     if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
     writer_.post([directory = directory_, options = options_, step, copy, spare = spare_] {
+      const std::vector<series_entry> earlier = complete_files(directory);
+      copy->metadata[save_key] = std::to_string(earlier.empty() ? 1 : earlier.back().save + 1);
       write_safetensors(directory / series_file_name(step), copy->tensors, copy->metadata);
       spare->give(std::move(*copy));
       tidy(directory, options);
@@ -162,8 +171,7 @@ FLOWGRAPH_OTHER_HALF std::vector<series_entry> entries_of(const series_writer& w
   return complete_files(w.directory());
 }
 FLOWGRAPH_OTHER_HALF std::optional<series_entry> latest_of(const series_writer& w) {
-  std::vector<series_entry> all = series_files(w.directory());
-  while (!all.empty() && !look_into(all.back())) all.pop_back();
+  const std::vector<series_entry> all = entries_of(w);
   if (all.empty()) return {};
   return all.back();
 }

@@ -30,6 +30,7 @@ struct series_entry {
   file_path path;
   std::uint64_t step = 0;
   std::optional<double> metric;
+  std::uint64_t save = 0;  // numbers the saves into a directory, whatever their steps are
 };
 
 }  // namespace flowgraph
