@@ -34,16 +34,21 @@ function(flowgraph_kernels name)
 endfunction()
 
 # Files of all kinds, each an object of its own: what a program does not call, it does not link.
-set(flowgraph_compiled_sources choose engine print csv explain fit html lines prefetch read_arrays read_image save_numpy
-                               save_png trace watch)
+set(flowgraph_files csv explain fit html lines prefetch read_arrays read_image save_numpy save_png trace watch)
 if(nlohmann_json_FOUND)
-  list(APPEND flowgraph_compiled_sources checkpoint safetensors)
+  list(APPEND flowgraph_files checkpoint safetensors)
 endif()
 if(protozero_FOUND)
-  list(APPEND flowgraph_compiled_sources export_onnx import_onnx summary)
+  list(APPEND flowgraph_files export_onnx import_onnx summary)
 endif()
-list(TRANSFORM flowgraph_compiled_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/compiled/\\1.cpp")
-add_library(flowgraph_compiled STATIC ${flowgraph_compiled_sources})
+list(TRANSFORM flowgraph_files REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/compiled/\\1.cpp")
+if(flowgraph_optimised)  # what runs a step is worth more of the compiler's time
+  set_source_files_properties(${flowgraph_files} PROPERTIES COMPILE_OPTIONS -O2)
+endif()
+
+add_library(flowgraph_compiled STATIC "${PROJECT_SOURCE_DIR}/compiled/choose.cpp"
+                                      "${PROJECT_SOURCE_DIR}/compiled/engine.cpp"
+                                      "${PROJECT_SOURCE_DIR}/compiled/print.cpp" ${flowgraph_files})
 add_library(flowgraph::compiled ALIAS flowgraph_compiled)
 set_target_properties(flowgraph_compiled PROPERTIES EXPORT_NAME compiled OUTPUT_NAME flowgraph POSITION_INDEPENDENT_CODE ON)
 # A user's file needs none of the libraries that read and write files, but the program does: it gets those that it calls.

@@ -13,6 +13,7 @@
 
 #include <flowgraph/checkpoint/checkpoint.hpp>
 #include <flowgraph/define.hpp>
+#include <flowgraph/formats/safetensors.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
 #include <flowgraph/session/session.hpp>
 

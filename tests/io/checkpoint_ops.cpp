@@ -7,8 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <flowgraph/checkpoint/checkpoint.hpp>
 #include <flowgraph/checkpoint/checkpoint_ops.hpp>
 #include <flowgraph/define.hpp>
+#include <flowgraph/formats/safetensors.hpp>
 #include <flowgraph/session/dynamic_session.hpp>
 #include <flowgraph/session/session.hpp>
 

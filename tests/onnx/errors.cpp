@@ -9,6 +9,7 @@
 #include <flowgraph/onnx.hpp>
 #include <flowgraph/onnx/decode.hpp>
 #include <flowgraph/onnx/encode.hpp>
+#include <flowgraph/onnx/graph_writer.hpp>
 #include <flowgraph/onnx/importer.hpp>
 
 #include "../io/scratch.hpp"

@@ -13,6 +13,7 @@
 
 #include <flowgraph.hpp>
 #include <flowgraph/onnx.hpp>
+#include <flowgraph/onnx/decode.hpp>
 
 #include "../../examples/support/letters.hpp"
 #include "../io/scratch.hpp"

@@ -10,6 +10,9 @@
 #include <doctest/doctest.h>
 
 #include <flowgraph/onnx.hpp>
+#include <flowgraph/onnx/decode.hpp>
+#include <flowgraph/onnx/encode.hpp>
+#include <flowgraph/onnx/exporter.hpp>
 
 #include "../io/scratch.hpp"
 

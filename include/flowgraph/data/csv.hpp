@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include <flowgraph/formats/loaded_array.hpp>
 #include "from_memory.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include "dataset.hpp"
 

@@ -1,6 +1,7 @@
 // IDX, the format of MNIST: an array of numbers behind a header of a few bytes, all of it big-endian.
 #pragma once
 #include <flowgraph/core/other_half.hpp>
+#include "file_error.hpp"
 #include "file_path.hpp"
 #include "loaded_array.hpp"
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <flowgraph/core/other_half.hpp>
+#include "file_error.hpp"
 #include "file_path.hpp"
 #include "loaded_array.hpp"
 

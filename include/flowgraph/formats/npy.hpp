@@ -1,6 +1,7 @@
 // NumPy's .npy: an array behind a header that is a Python dictionary. Little- and big-endian, C's and Fortran's order.
 #pragma once
 #include <flowgraph/core/other_half.hpp>
+#include "file_error.hpp"
 #include "file_path.hpp"
 #include "loaded_array.hpp"
 #include "numpy_type.hpp"

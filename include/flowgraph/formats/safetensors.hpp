@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <flowgraph/core/other_half.hpp>
+#include "file_error.hpp"
 #include "file_path.hpp"
 #include "stored_tensor.hpp"
 

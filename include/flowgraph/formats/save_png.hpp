@@ -2,6 +2,7 @@
 #pragma once
 #include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/other_half.hpp>
+#include "file_error.hpp"
 #include "file_path.hpp"
 
 namespace flowgraph {

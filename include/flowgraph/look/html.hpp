@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include <flowgraph/language/print.hpp>
 #include <flowgraph/session/profile.hpp>

@@ -6,6 +6,7 @@
 
 #include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include <flowgraph/language/print.hpp>
 #include <flowgraph/session/profile.hpp>

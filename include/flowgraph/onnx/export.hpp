@@ -26,6 +26,12 @@ FLOWGRAPH_OTHER_HALF void write_model(detail::engine& e, const graph_view& g, co
 
 }  // namespace FLOWGRAPH_HALF
 
+template <class Session>
+void export_session(Session& s, const file_path& path, const boundary& b) {
+  using access = detail::session_access;
+  write_model(access::engine_of(s), access::graph_of(s), path, b);
+}
+
 template <fixed_string... Name>
 struct fed_names {};
 struct fed_handles {
@@ -79,8 +85,7 @@ void export_onnx(session<Model>& s, const file_path& path, onnx::fed_names<Fed..
     if constexpr (onnx::check_fed<Model, Fetch...>(onnx::fed_names<Fed...>{})) {
       const std::vector<onnx::named_tensor> fetches{{Model.view().find(Fetch.view()), std::string(Fetch.view())}...},
           inputs{{Model.view().find(Fed.view()), std::string(Fed.view())}...};
-      using access = detail::session_access;
-      onnx::write_model(access::engine_of(s), access::graph_of(s), path, {fetches, inputs});
+      onnx::export_session(s, path, {fetches, inputs});
     }
   }
 }
@@ -104,7 +109,7 @@ void export_onnx(dynamic_session& s, const file_path& path, const Arguments&... 
       for (const auto& [graph, id] : a.each) add(inputs, "input_", graph, id);
   };
   (sort(arguments), ...);
-  onnx::write_model(detail::session_access::engine_of(s), g, path, {fetches, inputs});
+  onnx::export_session(s, path, {fetches, inputs});
 }
 
 }  // namespace flowgraph

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Checks what a user's file reads where the other half of the library is compiled elsewhere.
+
+  check_seam.py --compiler CXX --include DIR [--system DIR]...
+
+With FLOWGRAPH_COMPILED no public header reaches a library that only the other half calls, a header that defines the other
+half, the engine, or kernels, but for those that run a model's own element-wise regions.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+
+PUBLIC = ["flowgraph.hpp", "flowgraph/define.hpp", "flowgraph/checkpoint.hpp", "flowgraph/data.hpp", "flowgraph/fit.hpp",
+          "flowgraph/look.hpp", "flowgraph/onnx.hpp", "flowgraph/summary.hpp"]
+
+# What the compiler makes of a model's regions is code of the user's file: these are in it, with all that they include.
+OF_REGIONS = re.compile(r"/flowgraph/kernels/cpu/(binding|elementwise|lanes|math|round_to_odd|in_float|scratch)\.hpp$")
+
+FORBIDDEN = re.compile(
+    r"/(Eigen|fmt|nlohmann|protozero|oneapi)/|/(zlib|zconf|png|pngconf|jpeglib|jerror)\.h$"
+    r"|/(filesystem|fstream|iostream|thread|mutex|condition_variable|future|regex|random|deque|set|unordered_set)$"
+    r"|/flowgraph/engine/|/flowgraph/kernels/cpu/|/flowgraph/.*_code\.hpp$"
+)
+
+# "... /usr/include/x.h": as many dots as files stand above it.
+READ = re.compile(r"^(\.+) (.+)$")
+
+
+def faults_of(header: str, command: list[str]) -> list[str]:
+    done = subprocess.run([*command, "-"], input=f"#include <{header}>\n", capture_output=True, text=True)
+    if done.returncode != 0:
+        return [f"<{header}> does not compile:\n{done.stderr}"]
+    faults, above = [], []
+    for line in done.stderr.splitlines():
+        match = READ.match(line)
+        if not match:
+            continue
+        depth, path = len(match[1]), match[2]
+        above = above[: depth - 1] + [path]
+        standard = [p for p in above[:-1] if "/flowgraph" not in p]  # what a standard header includes is its own affair
+        if FORBIDDEN.search(path) and not standard and not any(OF_REGIONS.search(p) for p in above):
+            faults.append(f"<{header}> reads {path}:\n  " + "\n  ".join(above))
+    return faults
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--system", action="append", default=[])
+    args = parser.parse_args()
+    command = [args.compiler, "-std=c++20", "-fsyntax-only", "-H", "-DFLOWGRAPH_COMPILED", "-x", "c++"]
+    command += [f"-I{d}" for d in args.include] + [word for d in args.system if d for word in ("-isystem", d)]
+    faults = [fault for header in PUBLIC for fault in faults_of(header, command)]
+    print("\n".join(faults + [f"{len(PUBLIC)} headers, {len(faults)} problems"]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
