@@ -79,15 +79,17 @@ inline constexpr auto inception_v3 = fg::define([](fg::graph& g) {
   const auto y = g.placeholder<std::int64_t, batch>("y");
   const auto s1 = unit<64, 3, 3>(g, unit<32, 3, 3, valid>(g, unit<32, 3, 3, halving>(g, x, "stem1"), "stem2"), "stem3");
   const auto s2 = unit<192, 3, 3, valid>(g, unit<80, 1, 1, valid>(g, fg::max_pool<halving_pool>(s1), "stem4"), "stem5");
-  const auto a = mixed_a<64>(g, mixed_a<64>(g, mixed_a<32>(g, fg::max_pool<halving_pool>(s2), "mixed0"), "mixed1"), "mixed2");
+  const auto a =
+      mixed_a<64>(g, mixed_a<64>(g, mixed_a<32>(g, fg::max_pool<halving_pool>(s2), "mixed0"), "mixed1"), "mixed2");
   const auto b = mixed_b(g, a, "mixed3");
-  const auto c = mixed_c<192>(g, mixed_c<160>(g, mixed_c<160>(g, mixed_c<128>(g, b, "mixed4"), "mixed5"), "mixed6"), "mixed7");
+  const auto c =
+      mixed_c<192>(g, mixed_c<160>(g, mixed_c<160>(g, mixed_c<128>(g, b, "mixed4"), "mixed5"), "mixed6"), "mixed7");
   const auto e = mixed_e(g, mixed_e(g, mixed_d(g, c, "mixed8"), "mixed9"), "mixed10");  // [batch, 8, 8, 2048]
   const auto features = fg::dropout(fg::reduce_mean<1, 2>(e), 0.2);
   const auto logits = g.name("logits", fg::layers::dense<1000>(features, "predictions"));
 
-  const auto small = fg::avg_pool<fg::pool{.window = {5, 5}, .stride = {3, 3}}>(c);  // [batch, 5, 5, 768]
-  const auto aux = unit<768, 5, 5, valid>(g, unit<128, 1, 1>(g, small, "aux1"), "aux2");    // [batch, 1, 1, 768]
+  const auto small = fg::avg_pool<fg::pool{.window = {5, 5}, .stride = {3, 3}}>(c);       // [batch, 5, 5, 768]
+  const auto aux = unit<768, 5, 5, valid>(g, unit<128, 1, 1>(g, small, "aux1"), "aux2");  // [batch, 1, 1, 768]
   const auto aux_logits = fg::layers::dense<1000>(fg::reshape<batch, 768>(aux), "aux_predictions");
 
   const auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(logits, y)) +

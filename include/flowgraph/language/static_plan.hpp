@@ -20,7 +20,9 @@ struct node_list {};
 template <const auto& Model, passes::draft_counts Room, int... Fetch, int... Fed>
 constexpr passes::frozen_draft<Room> optimise_step(node_list<Fetch...>, node_list<Fed...>) {
   constexpr int fetches[] = {Fetch..., 0}, feeds[] = {Fed..., 0};
-  const passes::draft d = passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}});
+  constexpr bool at_once = Model.view().nodes.count <= passes::most_optimised_at_once;
+  const passes::draft d =
+      passes::optimise(Model.view(), {{fetches, sizeof...(Fetch)}, {feeds, sizeof...(Fed)}}, {.sweep = at_once});
   return passes::freeze<Room>(d.view(), d.fault);
 }
 template <const auto& Model, class Fetches, class Feeds, passes::draft_counts Room>
@@ -47,6 +49,25 @@ constexpr auto fit() {
 }
 template <template <auto> class Stage, auto Room, class... Before>
 using fitted = decltype(fit<Stage, Room, Before...>());
+
+template <class Optimised, passes::draft_counts Room>
+struct swept_step {
+  static constexpr passes::frozen_draft<Room> value =
+      passes::freeze<Room>(passes::prune(Optimised::value.view()).view(), plan_fault{});
+};
+// The draft without what the passes left behind in it.
+template <const auto& Model, class Optimised>
+constexpr auto sweep() {
+  if constexpr (!evaluated<Optimised>) {
+    return not_evaluated{};
+  } else if constexpr (Model.view().nodes.count <= passes::most_optimised_at_once ||
+                       Optimised::value.fault.why != problem::none) {
+    return Optimised{};
+  } else {
+    using swept = swept_step<Optimised, Optimised::value.counts>;
+    return std::conditional_t<evaluated<swept>, swept, not_evaluated>{};
+  }
+}
 
 template <const auto& Model, class Draft>
 constexpr passes::distribution distribute() {
@@ -195,8 +216,9 @@ struct static_plan<Model, node_list<Fetch...>, node_list<Fed...>> {
  private:
   template <auto Room>
   using optimised = optimised_step<Model, node_list<Fetch...>, node_list<Fed...>, Room>;
-  using draft = fitted<optimised, passes::room_for(Model.view(), static_cast<int>(sizeof...(Fetch)),
-                                                   static_cast<int>(sizeof...(Fed)))>;
+  using draft =
+      decltype(sweep<Model, fitted<optimised, passes::room_for(Model.view(), static_cast<int>(sizeof...(Fetch)),
+                                                               static_cast<int>(sizeof...(Fed)))>>());
   using distributed = distributed_step<Model, draft>;
   using arranged = arranged_step<distributed>;
 

@@ -38,6 +38,9 @@ constexpr draft_counts room_for(const graph_view& model, int fetches, int feeds)
           .feeds = feeds};
 }
 
+// Models of more nodes are swept in an evaluation of its own.
+inline constexpr int most_optimised_at_once = 9000;
+
 // At most Room; how much is used is in counts. Where Room was too small it holds only counts.
 template <draft_counts Room>
 struct frozen_draft {
@@ -215,7 +218,10 @@ struct frozen_tight : roomy_plan<Room> {
 };
 template <plan_counts Room>
 constexpr frozen_tight<Room> freeze(const plan_data& p, const tight_memory& tight) {
-  frozen_tight<Room> f{freeze_roomy<Room>(p)};
+  frozen_tight<Room> f;
+  f.counts = p.counts();
+  f.complete = fits(f.counts, Room);
+  if (f.complete && !tight.wide) fill(f.tables, p.view());
   f.n_budgets = tight.budgets.count;
   f.wide = tight.wide;
   flowgraph::detail::copy_rows(f.budgets, static_cast<flowgraph::detail::slice<memory_budget>>(tight.budgets));

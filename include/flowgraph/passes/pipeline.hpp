@@ -15,6 +15,7 @@ struct options {
   bool fold = true;
   bool simplify = true;
   bool cse = true;
+  bool sweep = true;  // what these leave behind goes; false: whoever asks does that in an evaluation of its own
   bool fuse = true;
   bool wide = true;          // instructions that could run side by side do not wait for each other's memory
   bool verify = false;       // the graph is checked after every pass that changes it
@@ -47,7 +48,8 @@ constexpr draft optimise(const graph_view& model, const signature& s, const opti
   const int merged = o.cse ? cse(d) : 0;
   done("cse", merged);
   const int before = d.graph.size();
-  if (folded + replaced + merged != 0) prune(d);  // what they left must not be placed, counted as a reader, or run
+  if (o.sweep && folded + replaced + merged != 0)
+    prune(d);  // what they left must not be placed, counted as a reader, or run
   done("prune", before - d.graph.size());
   return d;
 }

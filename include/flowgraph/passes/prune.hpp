@@ -233,10 +233,14 @@ constexpr draft prune(const graph_view& model, const signature& s, bool allow_un
 }
 
 // The same for a draft that other passes left dead nodes in.
+constexpr draft prune(const draft_view& d) {
+  pruner p(d.graph, d.model, d.fetches, d.feeds);
+  return static_cast<draft&&>(p.result);
+}
 constexpr void prune(draft& d) {
-  pruner p(d.graph.view(), d.model, d.fetches, d.feeds);
-  p.result.fault = d.fault;
-  d = static_cast<draft&&>(p.result);
+  const plan_fault fault = d.fault;
+  d = prune(d.view());
+  d.fault = fault;
 }
 
 }  // namespace flowgraph::passes

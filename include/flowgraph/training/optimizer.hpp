@@ -126,6 +126,7 @@ class update_step {
   constexpr ref slot(std::string_view suffix, double initial) {
     return detail::add_state(round_.graph, variable.get().shape, variable.type(), initial, name_, suffix);
   }
+  constexpr ref slot(const char* suffix, double initial) { return slot(detail::text_view(suffix), initial); }
   // state = next, of a slot or of the variable itself.
   constexpr void set(ref state, ref next) {
     if (!is_sparse()) return run(emit<ops::assign>(state, next));
