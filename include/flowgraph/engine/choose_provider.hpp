@@ -5,6 +5,7 @@
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/provider.hpp>
+#include <flowgraph/session/options.hpp>
 
 namespace flowgraph::detail {
 
