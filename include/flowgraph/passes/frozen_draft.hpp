@@ -188,7 +188,7 @@ constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int g
 
 // Plans of more instructions are assembled in several evaluations: each pass is given an allowance of its own. Smaller
 // ones need no copies between the passes.
-inline constexpr int most_assembled_at_once = 2000;
+inline constexpr int most_assembled_at_once = 3200;
 
 // Instructions over values that have no memory yet, and who must wait for whom whatever the memory.
 template <plan_counts Room>
