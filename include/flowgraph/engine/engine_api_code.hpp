@@ -83,7 +83,7 @@ std::vector<variable_view> views_of(std::span<const variable_access> all) {
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF int default_threads() {
+FLOWGRAPH_LAZY_CODE int default_threads() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 

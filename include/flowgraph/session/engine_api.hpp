@@ -19,6 +19,7 @@
 #include <flowgraph/kernels/kernel_use.hpp>
 #include "options.hpp"
 #include "profile.hpp"
+#include "resources.hpp"
 
 namespace flowgraph {
 
@@ -30,14 +31,9 @@ namespace detail {
 template <class Tag = void>
 class basic_engine;
 using engine = basic_engine<>;
-class resource;  // a queue, mutex or barrier
 template <class Tag = void>
 class basic_prepared_step;
 using prepared_step = basic_prepared_step<>;  // a plan that an engine can run
-
-// Apart from the engine, so that sessions of graphs without resources have no code for them.
-using resource_finder = std::shared_ptr<resource> (*)(std::shared_ptr<resources>& all, std::string_view name,
-                                                      std::uint64_t op, slice<std::int64_t> words, std::uint64_t seed);
 
 // A step as plain data: what the compiler, or a dynamic_session, made of a signature.
 struct planned_step {
@@ -90,8 +86,6 @@ struct variable_view {
 struct random_position {
   std::uint64_t seed = 0, steps = 0;
 };
-
-enum class taking { one, many, up_to };
 
 // What one thread sets, once, and others wait for.
 template <class Tag = void>

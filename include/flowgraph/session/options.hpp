@@ -18,7 +18,7 @@ namespace detail {
 inline namespace FLOWGRAPH_HALF {
 
 // As many as the machine runs at once.
-FLOWGRAPH_OTHER_HALF int default_threads();
+FLOWGRAPH_LAZY_HALF int default_threads();
 
 }  // namespace FLOWGRAPH_HALF
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/plan/kernel_args.hpp>
 #include <flowgraph/plan/plan.hpp>
 
 namespace flowgraph {
@@ -45,7 +46,8 @@ class profile_option {
  public:
   profile_option() = default;
   template <std::integral Int>
-  profile_option(Int steps) : steps_(static_cast<int>(steps)), make_(&detail::make_times_of_steps) {}
+  profile_option(Int steps) : steps_(static_cast<int>(steps)),
+                              make_(&detail::make_times_of_steps) {}
   operator int() const { return steps_; }
   // Null: none are kept.
   detail::times_of_steps* make() const { return steps_ > 0 ? make_(steps_) : nullptr; }

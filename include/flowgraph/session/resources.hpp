@@ -4,13 +4,28 @@
 //   fg::session<consumer> b({.resources = shared});
 #pragma once
 #include <concepts>
+#include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include <flowgraph/core/other_half.hpp>
+#include <flowgraph/core/vec.hpp>
 
 namespace flowgraph {
 
+class resources;
+
 namespace detail {
+
+class resource;  // a queue, mutex or barrier
+
+// How many elements somebody asks of a queue.
+enum class taking { one, many, up_to };
+
+// Gives the one of a name; all: made where there are none yet. op, words: how it was declared. Apart from the engine,
+// so that sessions of graphs without resources have no code for them.
+using resource_finder = std::shared_ptr<resource> (*)(std::shared_ptr<resources>& all, std::string_view name,
+                                                      std::uint64_t op, slice<std::int64_t> words, std::uint64_t seed);
 
 template <class Tag = void>
 class basic_resource_table;  // engine/resources/resources.hpp

@@ -13,6 +13,7 @@
 #include <flowgraph/engine/text.hpp>
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/plan.hpp>
+#include <flowgraph/session/reports.hpp>
 #include "replay_steps.hpp"
 #include "value_range.hpp"
 

@@ -13,6 +13,7 @@
 
 #include <flowgraph/engine/report/instruction_text.hpp>
 #include <flowgraph/session/profile.hpp>
+#include <flowgraph/session/reports.hpp>
 #include "times_of_steps.hpp"
 
 namespace flowgraph::detail {

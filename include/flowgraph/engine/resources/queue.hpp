@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <flowgraph/core/text_from.hpp>
-#include <flowgraph/session/engine_api.hpp>
+#include <flowgraph/session/resources.hpp>
 #include "queue_elements.hpp"
 #include "resource.hpp"
 

@@ -9,7 +9,7 @@
 #include <flowgraph/ops/queue.hpp>
 #include <flowgraph/ops/synchronize.hpp>
 #include <flowgraph/plan/plan.hpp>
-#include <flowgraph/session/engine_api.hpp>
+#include <flowgraph/session/resources.hpp>
 #include "resource.hpp"
 
 namespace flowgraph::detail {
@@ -18,7 +18,9 @@ template <class Tag = void>
 class basic_resource_store {
  public:
   // shared: with other sessions, or null. find: null where the graph declares none.
-  basic_resource_store(std::shared_ptr<resources> shared, resource_finder find) : all_(std::move(shared)), find_(find) {}
+  basic_resource_store(std::shared_ptr<resources> shared, resource_finder find)
+      : all_(std::move(shared)),
+        find_(find) {}
 
   void add_new(const graph_view& g, std::uint64_t seed) {
     if (find_ == nullptr) return;
