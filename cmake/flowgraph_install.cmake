@@ -15,7 +15,7 @@ configure_package_config_file(cmake/flowgraphConfig.cmake.in "${CMAKE_CURRENT_BI
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion ${any_processor})
 
-install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cppm")
 install(TARGETS flowgraph flowgraph_checkpoint flowgraph_data flowgraph_summary flowgraph_onnx flowgraph_define
         EXPORT flowgraph_targets)
 install(EXPORT flowgraph_targets NAMESPACE flowgraph:: FILE flowgraphTargets.cmake DESTINATION "${package_dir}")
