@@ -23,6 +23,7 @@
   X(square_matrix, "the last two axes must be equal: a square matrix is needed") \
   X(solve_rows, "the rows of the right-hand side must equal those of the matrix") \
   X(solve_batch, "the leading axes of the matrix and of the right-hand side must broadcast") \
+  X(argument_too_many, "this function has no such argument: axes, sizes and options are template arguments, as in reduce_sum<1>(x), softmax<0>(x), transpose<1, 0>(x) and matmul<fg::transpose_b>(a, b)") \
   X(axis_out_of_range, "an axis must lie between -rank and rank-1 of the operand") \
   X(axis_twice, "an axis is named twice") \
   X(permutation, "transpose: the axes must be a permutation of 0 to rank-1") \

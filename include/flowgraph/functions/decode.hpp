@@ -45,7 +45,7 @@ constexpr auto greedy_decode(const Step& step, const B& begin, std::int64_t end,
                 "greedy_decode: begin must be int64, [batch]");
   using array = tensor<std::int64_t, Most, extent_v<0, B>>;
   graph_data& g = *begin.graph;
-  const caller where(g.where.line, g.where.file);
+  const caller where(g.where);
   const auto zero = detail::literal_tensor<std::int64_t>(where, g, 0);
   const auto written =
       detail::source_node<ops::constant, array>(where, g, ops::constant::attrs{static_cast<double>(end)});
@@ -82,7 +82,7 @@ constexpr auto beam_search(const Step& step, const B& begin, std::int64_t end, c
   constexpr int width = static_cast<int>(beam), vocabulary = static_cast<int>(words);
   constexpr double never = -detail::infinity;
   graph_data& g = *begin.graph;
-  const caller where(g.where.line, g.where.file);
+  const caller where(g.where);
   const auto zero = detail::literal_tensor<std::int64_t>(where, g, 0);
   const auto written = detail::source_node<ops::constant, tensor<std::int64_t, Most, width>>(
       where, g, ops::constant::attrs{static_cast<double>(end)});

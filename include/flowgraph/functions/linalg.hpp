@@ -37,7 +37,7 @@ namespace detail {
 template <class Op, class A, class B>
 constexpr auto solve(source where, const typename Op::attrs& attributes, A a, B b) {
   if constexpr (A::rank == 2 && B::rank == 1) {
-    const caller line(where.line, where.file);
+    const caller line(where);
     return squeeze<1>(call_with<Op>(where, attributes, a, expand_dims<1>(b, line)), line);
   } else {
     return call_with<Op>(where, attributes, a, b);

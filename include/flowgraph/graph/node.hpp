@@ -4,7 +4,9 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
+#include <flowgraph/core/diagnostics.hpp>
 #include <flowgraph/core/dtype.hpp>
 #include <flowgraph/core/symbols.hpp>
 #include <flowgraph/core/vec.hpp>
@@ -47,9 +49,25 @@ struct source {
   int line;
 };
 
+namespace detail {
+struct call_site {};  // so that no number becomes a line
+
+template <class T>
+constexpr bool refuse_argument() {
+  mistake<problem::argument_too_many, T>();
+  return true;
+}
+}  // namespace detail
+
 // As a defaulted last parameter, `caller where = {}`: the line of the call.
 struct caller : source {
-  constexpr caller(int l = __builtin_LINE(), const char* f = __builtin_FILE()) : source{f, l} {}
+  constexpr caller(detail::call_site = {}, int l = __builtin_LINE(), const char* f = __builtin_FILE()) : source{f, l} {}
+  constexpr explicit caller(const source& s) : source(s) {}
+  // An argument too many ends up here. It is told by the exception specification, which compilers look at where the
+  // call stands; a body they would look at when they evaluate the graph.
+  template <class T>
+    requires(!std::is_base_of_v<source, T>)
+  constexpr caller(const T&) noexcept(detail::refuse_argument<T>()) : source{} {}
 };
 
 struct origin {
