@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 # [[gnu::target]] and a look at the processor: kernels/cpu/register_tiles.hpp.
-CHOSEN_AT_RUN_TIME = re.compile(r"compute_(narrow|wide)_tile|transpose_8x8")
+CHOSEN_AT_RUN_TIME = re.compile(r"compute_(narrow|wide)_tile|transpose_wide_8x8")
 
 
 def lines(*command: str):

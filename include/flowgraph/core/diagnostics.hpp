@@ -22,6 +22,10 @@ struct required;
 
 namespace detail {
 
+// Named with what must be a constant expression.
+template <bool>
+struct constant_bool;
+
 template <class... Given>
 inline constexpr bool given = false;
 

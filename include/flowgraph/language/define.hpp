@@ -139,8 +139,6 @@ template <class F>
 inline constexpr auto model_within_fconstexpr_steps = build_roomy(F{});
 
 // Could the compiler evaluate it? If not it has said so, and where.
-template <bool>
-struct constant_bool;
 template <class F>
 concept buildable = requires { typename constant_bool<model_within_fconstexpr_steps<F>.complete>; };
 
