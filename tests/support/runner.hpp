@@ -9,7 +9,7 @@
 
 #include <flowgraph/graph/graph_data.hpp>
 #include <flowgraph/kernels/cpu/sources.hpp>
-#include <flowgraph/session/engine_api.hpp>
+#include <flowgraph/session/engine_here.hpp>
 #include <flowgraph/session/library_kernels.hpp>
 
 namespace flowgraph::testing {

@@ -14,7 +14,7 @@
 
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/ops/state.hpp>
-#include <flowgraph/session/engine_api.hpp>
+#include <flowgraph/session/engine_here.hpp>
 #include "checkpoint_match.hpp"
 #include "checkpoint_options.hpp"
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <flowgraph/session/engine_api.hpp>
 #include "workspace_pool.hpp"
 
 namespace flowgraph::detail {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>
 
 #include <flowgraph/engine/text.hpp>

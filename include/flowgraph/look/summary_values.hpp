@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/engine/text.hpp>

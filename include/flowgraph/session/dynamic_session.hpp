@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <flowgraph/language/graph.hpp>
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "future.hpp"
 #include "library_kernels.hpp"
 #include "put_values.hpp"

@@ -194,7 +194,3 @@ void free_signal::operator()(Signal* s) const noexcept {
 
 }  // namespace detail
 }  // namespace flowgraph
-
-#if FLOWGRAPH_OTHER_HALF_HERE
-#include <flowgraph/engine/engine_api_code.hpp>
-#endif

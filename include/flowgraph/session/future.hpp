@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "static_step.hpp"
 
 namespace flowgraph {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include <flowgraph/language/synchronize.hpp>
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "feed.hpp"
 #include "static_step.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "future.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"

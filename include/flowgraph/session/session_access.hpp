@@ -1,6 +1,6 @@
 // How later layers reach what a session is made of: its graph and its state. Either kind of session is a friend.
 #pragma once
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 
 namespace flowgraph::detail {
 

@@ -6,7 +6,7 @@
 
 #include <flowgraph/kernels/cpu/binding.hpp>
 #include <flowgraph/kernels/kernel_types.hpp>
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "library_kernels.hpp"
 #include "running_ops.hpp"
 #include "static_regions.hpp"

@@ -10,7 +10,7 @@
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/language/define.hpp>
 #include <flowgraph/language/static_plan.hpp>
-#include "engine_api.hpp"
+#include "engine_here.hpp"
 #include "feed.hpp"
 
 namespace flowgraph::detail {

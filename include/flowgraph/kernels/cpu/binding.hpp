@@ -10,6 +10,7 @@
 #include <flowgraph/kernels/kernel_record.hpp>
 #include <flowgraph/kernels/kernel_types.hpp>
 #include <flowgraph/kernels/region_mode.hpp>
+#include <flowgraph/ops/comparison.hpp>
 #include "in_float.hpp"
 #include "number_tile.hpp"
 #if FLOWGRAPH_COMPILED_REGIONS
