@@ -72,7 +72,7 @@ TEST_CASE("checkpoint_series: the last and the best stay") {
 
   // Who goes on from an earlier step keeps what it saves; the line that was left goes.
   fg::checkpoint_series back(scratch / "back", {.keep_last = 2});
-  for (const std::uint64_t step : {100, 200, 300}) back.save(s, step);
+  for (const std::uint64_t step : steps{100, 200, 300}) back.save(s, step);
   back.save(s, 110);
   CHECK(back.latest()->step == 110);
   CHECK(steps_of(back) == steps{300, 110});
