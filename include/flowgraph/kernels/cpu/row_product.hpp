@@ -106,9 +106,13 @@ inline void row_product(const float* a, const float* b, float* y, const product_
   constexpr std::int64_t few = 8;
   const std::int64_t a_row = s.transpose_a ? 1 : s.k, a_step = s.transpose_a ? s.m : 1;
   const std::int64_t b_step = s.transpose_b ? 1 : s.n, b_column = s.transpose_b ? s.k : 1;
+  y += part.i * s.n + part.j;
+  if (s.k == 0) {  // operands without elements may have no address
+    for (std::int64_t i = 0; i < part.rows; ++i) std::fill_n(y + i * s.n, part.columns, 0.0f);
+    return;
+  }
   a += part.i * a_row;
   b += part.j * b_column;
-  y += part.i * s.n + part.j;
   if (s.transpose_a && s.n < few)  // rows of a fill the lanes that those of b don't: the result turned around
     return multiply_in_lanes({part.columns, part.rows, s.k, b, b_column, b_step, a, a_step, y, 1, s.n});
   // Adding up the lanes of a sum takes as long as some tens of its terms.
