@@ -47,6 +47,7 @@ inline constexpr auto digits = fg::define([](fg::graph& g) {
   auto y = g.placeholder<std::int64_t, batch>("y");
   auto loss = g.name("loss", reduce_mean(softmax_cross_entropy_with_logits(network(fg::phase::training)(x), y)));
   g.name("train", fg::adam(fg::exponential_decay(0.003, 0.9, steps_an_epoch)).minimize(loss));
+  auto same = g.share_variables();  // the layers of these names, not new ones
   auto logits = g.name("logits", network(fg::phase::inference)(x));
   g.name("accuracy", reduce_mean(cast<float>(equal(argmax<1>(logits), y))));
 });

@@ -30,8 +30,8 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr fg::dim duration{"duration"};
 inline constexpr int units = 96, length = 32, written = 300;
 
-// The logits of the letters behind those of x [batch, time], and the states there. A layer that is named again has the
-// parameters it had: so the same lines train and, a letter at a time, write.
+// The logits of the letters behind those of x [batch, time], and the states there. The same lines train and, a letter
+// at a time and with the same parameters, write.
 inline constexpr auto guess = [](auto x, auto h, auto c) {
   auto seen = layers::embedding<example::alphabet, 32>(x, "letters");  // [batch, time, 32]
   auto [y, next_h, next_c] =
@@ -52,6 +52,7 @@ inline constexpr auto reader = fg::define([](fg::graph& g) {
   auto temperature = g.placeholder<float>("temperature");
   auto start = fg::zeros<float, 1, units>(g);
   auto line_break = fg::fill<std::int64_t, 1, 1>(g, '\n');
+  auto same = g.share_variables();
   auto [last_h, last_c, last, text] = fg::scan(
       [&](auto state, auto cell, auto letter, auto) {
         auto [next, next_state, next_cell] = guess(letter, state, cell);  // [1, 1, 128]

@@ -67,6 +67,7 @@ inline constexpr auto translator = fg::define([](fg::graph& g) {
   g.name("train", fg::adam(0.003).minimize(loss));
 
   auto begin = fg::fill<std::int64_t, batch>(g, end_token);
+  auto same = g.share_variables();  // the layers of the step that is trained
   auto [tokens, count] = fg::greedy_decode<digits + 2>(step, begin, end_token, h0);
   g.name("tokens", tokens);  // [digits + 2, batch]
   g.name("count", count);    // [batch]

@@ -33,7 +33,7 @@ namespace layers = fg::layers;
 inline constexpr fg::dim batch{"batch"};
 inline constexpr int length = 32, units = 64, heads = 4, written = 200;
 
-// The logits of the letters behind those of x. Called again, it has the parameters it had.
+// The logits of the letters behind those of x.
 constexpr auto guess(fg::graph& g, auto x) {
   auto at = fg::range<std::int64_t, length>(g);
   auto later = fg::expand_dims<0>(at) > fg::expand_dims<1>(at);  // [to, from]: what a letter must not see
@@ -62,6 +62,7 @@ inline constexpr auto transformer = fg::define([](fg::graph& g) {
 
   auto beginning = g.placeholder<std::int64_t, 1, length>("beginning");
   auto temperature = g.placeholder<float>("temperature");
+  auto same = g.share_variables();  // it is the same network that writes
   auto [last, text] = fg::scan(
       [&](auto window, auto) {
         auto next = fg::slice<fg::from<0, length - 1, 0>, 1, 1, example::alphabet>(guess(g, window));

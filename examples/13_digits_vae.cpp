@@ -32,7 +32,7 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr int latent = 10, units = 256;
 inline constexpr double pixel_deviation = 0.2;  // of an image from what is drawn
 
-// From z, and which digit it is to be, to its pixels. Called again, it has the parameters it had.
+// From z, and which digit it is to be, to its pixels.
 constexpr auto draw(auto z, auto digit) {
   auto h = relu(layers::dense<units>(fg::concat<1>(z, fg::one_hot<10>(digit)), "draw"));
   return sigmoid(layers::dense<64>(h, "pixels"));
@@ -54,6 +54,7 @@ inline constexpr auto vae = fg::define([](fg::graph& g) {
 
   auto asked = fg::floordiv(fg::range<std::int64_t, 100>(g), 10);  // ten times 0, ten times 1, ...
   auto noise = g.name("noise", fg::random_normal<float, 100, latent>(g));
+  auto same = g.share_variables();  // by the layers that are trained
   auto samples = draw(noise, asked);
   auto framed = fg::pad<0, 0, 0, 0, 1, 1, 1, 1>(reshape<10, 10, 8, 8>(samples));
   auto picture = reshape<100, 1, 100, 1>(fg::transpose<0, 2, 1, 3>(framed));  // rows of digits, rows of their pixels

@@ -1,6 +1,8 @@
 // All that runs on one machine: the language (define.hpp), sessions, arrays.
 #pragma once
-// First, so that compilers tell of few files between a mistake and the user's line.
+#include <flowgraph/core/compiler.hpp>  // first: is this compiler one that can read the rest?
+
+// Then this, so that compilers tell of few files between a mistake and the user's line.
 #include <flowgraph/define.hpp>
 
 #include <flowgraph/arrays/eigen.hpp>

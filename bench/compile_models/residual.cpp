@@ -6,6 +6,7 @@
 #else
 #include <flowgraph/define.hpp>
 #endif
+#include <string_view>
 
 #ifndef LAYERS
 #define LAYERS 50
@@ -18,6 +19,9 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr auto residual = fg::define([](fg::graph& g) {
   auto h = g.placeholder<float, batch, 64>("x");
   for (int i = 0; i < LAYERS; ++i) {
+    const char name[] = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10),
+                         static_cast<char>('0' + i % 10)};
+    const auto scope = g.scope(std::string_view(name, 3));
     auto w1 = g.variable<float, 64, 64>("w1", fg::init::he_normal());
     auto w2 = g.variable<float, 64, 64>("w2", fg::init::he_normal());
     h = relu(h + matmul(relu(matmul(h, w1)), w2));

@@ -45,7 +45,7 @@ Tensor dense(Tensor h, const std::vector<layer>& layers) {
 template <class Loss>
 bench::step training(const std::vector<Tensor>& parameters, Loss loss_of) {
   auto optimizer = std::make_shared<torch::optim::SGD>(parameters, 0.01);
-  return [optimizer, loss_of] {
+  return [optimizer, loss_of]() mutable {
     optimizer->zero_grad();
     const Tensor loss = loss_of();
     loss.backward();
@@ -124,6 +124,24 @@ bench::step alexnet() {
                   });
 }
 
+// A recursive network on trees of 16 leaves, as flowgraph/tree.cpp has them: of as many shapes, one after another.
+bench::step trees(std::uint32_t shapes) {
+  constexpr std::int64_t leaves = 16, width = 32, words = 100, classes = 5;
+  const Tensor table = parameter({words, width}, 1, 0.5f), w = parameter({2 * width, width}, 2, 0.2f);
+  const Tensor b = bias(width), out = parameter({width, classes}, 3, 0.2f);
+  return training({table, w, b, out}, [=, turn = std::uint32_t{0}]() mutable {
+    const Tensor ids = torch::tensor(bench::integers(leaves, 10 + turn, words));
+    std::vector<Tensor> nodes = torch::embedding(table, ids).split(1);  // [1, 32]
+    for (std::size_t k = 0; nodes.size() > 1; ++k) {
+      const std::size_t at = bench::hash_of(k, 100 + turn % shapes) % (nodes.size() - 1);
+      nodes[at] = torch::tanh(torch::addmm(b, torch::cat({nodes[at], nodes[at + 1]}, 1), w));
+      nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    }
+    const Tensor label = torch::tensor({static_cast<std::int64_t>(turn++ % classes)});
+    return F::cross_entropy(torch::mm(nodes[0], out), label);
+  });
+}
+
 int main(int argc, char** argv) {
   const auto on = [](auto prepare) {
     return [prepare](int threads) -> bench::step {
@@ -146,5 +164,7 @@ int main(int argc, char** argv) {
                        {"matmul_2048", on([] { return matmul(2048); })},
                        {"conv_forward", on(conv_forward)},
                        {"conv_train", on(conv_train)},
-                       {"alexnet", on(alexnet)}});
+                       {"alexnet", on(alexnet)},
+                       {"tree_new", on([] { return trees(0xffffffffu); })},
+                       {"tree_met", on([] { return trees(8); })}});
 }

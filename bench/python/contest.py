@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from inputs import integers, numbers  # noqa: F401, contestants import them from here
+from inputs import hash_of, integers, numbers  # noqa: F401, contestants import them from here
 
 MLPS = {  # row: (batch, widths, scale of the weights)
     "mlp_small": (32, (64, 32, 10), 0.1),
@@ -25,6 +25,7 @@ ALEXNET_CONVS = (  # filter [height, width, in, out], scale of its numbers, stri
 ALEXNET_DENSE = (((9216, 4096), 0.025), ((4096, 4096), 0.04), ((4096, 1000), 0.04))
 RATE = 0.01
 LSTM_TIME, LSTM_BATCH, LSTM_UNITS = 32, 16, 256
+TREE_LEAVES, TREE_WIDTH, TREE_WORDS, TREE_CLASSES = 16, 32, 100, 5
 TURNS = 1_000_000  # of the loop that counts
 
 

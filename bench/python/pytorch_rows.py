@@ -1,10 +1,13 @@
 """PyTorch from Python: eager, images in channels-last order."""
 
+import itertools
+
 import torch
 import torch.nn.functional as F
 
 from contest import (ALEXNET_CONVS, CHAINS, FILTERS, IMAGES, LSTM_BATCH, LSTM_TIME, LSTM_UNITS, MATMULS, MLPS, RATE,
-                     alexnet_weights, integers, lstm_weights, mlp_weights, numbers, serve)
+                     TREE_CLASSES, TREE_LEAVES, TREE_WIDTH, TREE_WORDS, alexnet_weights, hash_of, integers, lstm_weights,
+                     mlp_weights, numbers, serve)
 
 
 def tensor(array, grad=False):
@@ -137,6 +140,31 @@ def lstm():
     return training(list(net.parameters()), lambda: net(x)[0].square().mean())
 
 
+def trees(shapes):
+    """A recursive network on trees of 16 leaves, as flowgraph/tree.cpp has them."""
+
+    @on
+    def prepare():
+        table, w = tensor(numbers((TREE_WORDS, TREE_WIDTH), 1, 0.5), True), tensor(
+            numbers((2 * TREE_WIDTH, TREE_WIDTH), 2, 0.2), True)
+        b, out = torch.zeros(TREE_WIDTH, requires_grad=True), tensor(numbers((TREE_WIDTH, TREE_CLASSES), 3, 0.2), True)
+        turns = itertools.count()
+
+        def loss_of():
+            turn = next(turns)
+            ids = tensor(integers(TREE_LEAVES, 10 + turn, TREE_WORDS))
+            nodes = list(F.embedding(ids, table).split(1))
+            hashes = hash_of(TREE_LEAVES, 100 + turn % shapes)
+            for k in range(TREE_LEAVES - 1):
+                at = int(hashes[k]) % (len(nodes) - 1)
+                nodes[at:at + 2] = [torch.tanh(torch.addmm(b, torch.cat(nodes[at:at + 2], 1), w))]
+            return F.cross_entropy(torch.mm(nodes[0], out), torch.tensor([turn % TREE_CLASSES]))
+
+        return training([table, w, b, out], loss_of)
+
+    return prepare
+
+
 serve({
     "null_step": null_step,
     **{row: mlp(row) for row in MLPS},
@@ -146,4 +174,6 @@ serve({
     "conv_train": conv_train,
     "alexnet": alexnet,
     "lstm": lstm,
+    "tree_new": trees(1 << 32),
+    "tree_met": trees(8),
 })

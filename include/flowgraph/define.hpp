@@ -1,7 +1,11 @@
 // The half that the compiler runs: everything to write, check, differentiate and plan a graph, and nothing that
 // computes one. A header that only defines models includes this; it needs neither Eigen nor fmt.
 #pragma once
-#include <flowgraph/core/diagnostics.hpp>  // first, so that compilers show a short way to it
+#include <flowgraph/core/compiler.hpp>  // first: is this compiler one that can read the rest?
+
+#include <flowgraph/core/diagnostics.hpp>  // these two first, so that compilers show a short way to them
+#include <flowgraph/graph/op_def.hpp>
+
 #include <flowgraph/functions/concat.hpp>
 #include <flowgraph/functions/convolution.hpp>
 #include <flowgraph/functions/decode.hpp>
@@ -15,6 +19,7 @@
 #include <flowgraph/functions/matrix.hpp>
 #include <flowgraph/functions/neural.hpp>
 #include <flowgraph/functions/normalization.hpp>
+#include <flowgraph/functions/partition.hpp>
 #include <flowgraph/functions/pooling.hpp>
 #include <flowgraph/functions/random.hpp>
 #include <flowgraph/functions/reduction.hpp>

@@ -40,7 +40,53 @@ constexpr auto loops = fg::define([](fg::graph& g) {
   g.name("turns", turns);
 });
 
+// Numbers where a tensor is meant: of the other branch's type, of the variable's, or of their own.
+constexpr auto numbers = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float>("x");
+  g.name("first", fg::cond(
+                      x > 0, [&] { return x; }, [&] { return -1; }));
+  g.name("second", fg::cond(
+                       x > 0, [&] { return 1; }, [&] { return x; }));
+  auto [low, high] = fg::cond(
+      x > 0, [&] { return std::tuple(0, x); }, [&] { return std::tuple(x, 0); });
+  g.name("low", low);
+  g.name("high", high);
+  g.name("neither", fg::cond(
+                        x > 0, [&] { return 2.5; }, [&] { return 0.5; }));
+  auto [turns, doubled] =
+      fg::while_loop([](auto i, auto) { return i < 5; }, [](auto i, auto y) { return std::tuple(i + 1, y * 2); }, 0, x);
+  g.name("turns", turns);
+  g.name("doubled", doubled);
+  g.name("reset", fg::while_loop([](auto y) { return y > 3; }, [](auto) { return 1; }, x));
+  auto four = fg::while_loop(
+      fg::loop_options{.maximum_iterations = 4}, [](auto) { return true; }, [](auto y) { return y + 1; }, x);
+  g.name("four", four);
+  auto rows = g.constant<float, 3>({1, 2, 3});
+  g.name("sum", fg::fold([](auto sum, auto row) { return sum + row; }, 0.f, rows));
+});
+static_assert(!numbers.failed);
+
 }  // namespace
+
+TEST_CASE("a branch, a body and a loop's beginning may be numbers") {
+  fg::session<numbers> s;
+  const auto at = [&]<fg::fixed_string Name>(float x) { return s.run<Name>(fg::feed<"x">(x)); };
+  CHECK(at.operator()<"first">(4) == 4.f);
+  CHECK(at.operator()<"first">(-4) == -1.f);
+  CHECK(at.operator()<"second">(4) == 1.f);
+  CHECK(at.operator()<"second">(-4) == -4.f);
+  CHECK(at.operator()<"low">(4) == 0.f);
+  CHECK(at.operator()<"low">(-4) == -4.f);
+  CHECK(at.operator()<"high">(4) == 4.f);
+  CHECK(at.operator()<"high">(-4) == 0.f);
+  CHECK(at.operator()<"neither">(-4) == 0.5);
+  CHECK(at.operator()<"turns">(3) == 5);
+  CHECK(at.operator()<"doubled">(3) == 96.f);
+  CHECK(at.operator()<"reset">(4) == 1.f);
+  CHECK(at.operator()<"reset">(2) == 2.f);
+  CHECK(at.operator()<"four">(2) == 6.f);
+  CHECK(s.run<"sum">() == 6.f);
+}
 
 TEST_CASE("cond gives what the branch gives that is taken") {
   fg::session<branches> s;

@@ -1,6 +1,9 @@
 // Named extents: arithmetic on texts and on the numbers that stand for them.
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <string_view>
+
 #include <flowgraph/core/dim.hpp>
 #include <flowgraph/core/symbols.hpp>
 
@@ -42,6 +45,35 @@ constexpr auto at_3_and_4 = [](std::string_view name) -> std::int64_t {
 static_assert(evaluate_extent("2*batch+(time+1)/2", at_3_and_4) == 8);
 static_assert(evaluate_extent("batch*time-batch+time-1", at_3_and_4) == 12);
 static_assert(evaluate_extent("((time+1)/2+3)/2", at_3_and_4) == 2);
+// What is larger than any memory stays so: undefined behaviour would not be a constant expression.
+constexpr bool stops_at_the_end() {
+  constexpr fg::extent most = INT64_MAX, large = fg::extent{1} << 40;
+  fg::symbols s;
+  const fg::extent b = s.intern("batch");
+  const fg::extents all{3, {large, large, large}};
+  return s.mul(large, large) == most && s.add(most, 5) == most && s.product(all) == most &&
+         fg::element_count(all) == most && s.text(s.mul(s.mul(b, large), large)) == "9223372036854775807*batch" &&
+         s.mul(most, 0) == 0;
+}
+static_assert(stops_at_the_end());
+
+// Products of sums are as long as they are; more factors than have room are larger than anything.
+constexpr bool no_length_is_lost() {
+  fg::symbols s;
+  fg::extent product = 1, all = 1;
+  std::int64_t expected = 1;
+  for (const char* name : {"batch", "channels", "height", "width"}) product = s.mul(product, s.add(s.intern(name), 5));
+  for (int i = 0; i < 4; ++i) expected *= 12;
+  const auto seven = [](std::string_view) -> std::int64_t { return 7; };
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) all = s.mul(all, s.intern(name));
+  return s.text(product).size() > 95 && evaluate_extent(s.text(product), seven) == expected &&
+         evaluate_extent(s.text(all), seven) == 7 * 7 * 7 * 7 * 7 * 7 * 7 * 7 &&
+         evaluate_extent(s.text(s.mul(all, s.intern("i"))), seven) == INT64_MAX;
+}
+static_assert(no_length_is_lost());
+static_assert(evaluate_extent("batch*batch", [](std::string_view) { return INT64_MAX / 2; }) == INT64_MAX);
+static_assert(evaluate_extent("9223372036854775807*batch+9*time", at_3_and_4) == INT64_MAX);
+static_assert(evaluate_extent("99999999999999999999*batch", at_3_and_4) == INT64_MAX);
 static_assert(evaluate_extent("width", at_3_and_4) == -1, "an unbound name has no number");
 
 TEST_CASE("what is no extent is refused") {

@@ -15,8 +15,9 @@ Without files all cases of this folder are checked; without compilers g++ and cl
 The headline is what a user reads first. It is the error line; from clang also the first note that points into the
 user's file; from g++ also the instantiation that the error stands in, with its template arguments, the line of the
 user's file that asked for it, and the note that shows the asserted condition. Facts must stand in the error line of
-clang, and anywhere in the headline of g++. Paths are cut to file names, and line numbers of library headers are left
-out, so that a golden changes only when the words or the user's line do.
+clang, and anywhere in the headline of g++. Paths are cut to file names, line numbers of library headers are left out, and
+so are those that g++ gives to all parameters of type auto that it has read, so that a golden changes only when the words or
+the user's line do.
 
 diagnostic_case.py says how a case is written.
 """
@@ -79,7 +80,8 @@ class Line:
         place = self.file
         if self.in_case and self.number:
             place += f":{self.number}" + (f":{self.column}" if self.column else "")
-        return re.sub(r"(?:/[^\s/:'\"]+)+/([^\s/:'\"]+\.[ch]pp)(?::\d+(?::\d+)?)?", r"\1", f"{place}: {self.text}")
+        text = re.sub(r"\bauto:\d+", "auto", self.text)
+        return re.sub(r"(?:/[^\s/:'\"]+)+/([^\s/:'\"]+\.[ch]pp)(?::\d+(?::\d+)?)?", r"\1", f"{place}: {text}")
 
 
 def headline_of(said: list[Line], error: int, family: str) -> list[Line]:
@@ -154,7 +156,7 @@ def main() -> int:
 
     include = args.include or [str(HERE.parent.parent / "include")]
     system = [d for d in args.system if d] if args.system is not None else default_system_directories()
-    cases = [Case(path) for path in args.files] or all_cases(HERE)
+    cases = [Case(path.resolve()) for path in args.files] or all_cases(HERE)
     compilers = [Compiler(command) for command in args.compiler or ["g++", "clang++-16"]]
     for compiler in compilers:
         if not compiler.has_goldens:

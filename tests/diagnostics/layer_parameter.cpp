@@ -1,7 +1,7 @@
-// expect: a layer of this name has a parameter of another shape or type
+// expect: a variable that is shared must have the element type and extents that it has already
 // facts: named<.*"w"
 // facts: at_line<\d+>
-// title: Two layers of one name with different parameters
+// title: Sharing a layer with other parameters
 #include <flowgraph/define.hpp>
 namespace fg = flowgraph;
 
@@ -11,6 +11,7 @@ inline constexpr fg::dim batch{"batch"};
 inline constexpr auto model = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, batch, 4>("x");
   auto h = fg::layers::dense<8>(x, "hidden");
+  auto same = g.share_variables();
   g.name("y", fg::layers::dense<3>(h, "hidden"));
 });
 // end

@@ -2,6 +2,7 @@
 // facts: named<.*"x"
 // facts: Matrix<float, 5, 3
 // title: Feeding a matrix of another shape
+#include <Eigen/Core>
 #include <flowgraph.hpp>
 namespace fg = flowgraph;
 

@@ -2,6 +2,7 @@
 """Compiles the C++ snippets of a Markdown page.
 
   check_snippets.py [--compiler CXX] [--include DIR]... [--system DIR]... page.md...
+  check_snippets.py --programs DIR page.md...      writes those with a main, as files to be built and run; prints their names
 
 A block fenced with exactly ```cpp is one translation unit of its own. If it has no #include, prologue.hpp is included
 before it, compiled once for all of them. Any other fence, such as ```cpp no-compile, is left alone. Errors are reported
@@ -19,6 +20,7 @@ import tempfile
 
 PROLOGUE = pathlib.Path(__file__).resolve().parent / "prologue.hpp"
 FENCE = re.compile(r"^(\s*)(```+)(.*)$")
+MAIN = re.compile(r"^int main\(", re.MULTILINE)
 INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
 
 
@@ -59,13 +61,33 @@ def compile_snippet(command: list[str], prologue: pathlib.Path, page: pathlib.Pa
     return done.stderr or "fails without a message" if done.returncode else ""
 
 
+def write_programs(directory: pathlib.Path, pages: list[pathlib.Path]) -> list[pathlib.Path]:
+    directory.mkdir(parents=True, exist_ok=True)
+    programs = []
+    for page in pages:
+        for start, code in snippets(page):
+            if not MAIN.search(code):
+                continue
+            program = directory / f"{page.stem.lower()}_{len(programs)}.cpp"
+            given = "" if INCLUDE.search(code) else f'#include "{PROLOGUE}"\n'
+            text = f'{given}#line {start} "{page}"\n{code}\n'
+            if not program.is_file() or program.read_text(encoding="utf-8") != text:
+                program.write_text(text, encoding="utf-8")
+            programs.append(program)
+    return programs
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++", metavar="CXX")
     parser.add_argument("--include", action="append", default=[], metavar="DIR")
     parser.add_argument("--system", action="append", default=[], metavar="DIR")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="DIR")
     parser.add_argument("pages", nargs="+", type=pathlib.Path, metavar="page.md")
     args = parser.parse_args()
+    if args.programs:
+        print(";".join(map(str, write_programs(args.programs, args.pages))), end="")
+        return 0
 
     # g++ forgets in a precompiled header where the library ignores attributes on purpose.
     command = [args.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-ignored-attributes"]

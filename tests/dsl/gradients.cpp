@@ -59,20 +59,33 @@ constexpr int count_op(const fg::graph_view& g, std::string_view name) {
 }
 static_assert(count_op(pruned.view(), "matmul") == 1);
 
-// A path through integers or through a rounding carries nothing, by definition; an unconnected x has gradient zero.
+// A path through integers or through a rounding carries nothing, by definition; of a derivative nothing may be left.
 inline constexpr auto cut = fg::define([](fg::graph& g) {
   auto x = g.placeholder<float, 4>("x");
   auto z = g.placeholder<float, 4>("z");
   g.name("by_floor", gradients(reduce_sum(floor(x)), x));
   g.name("by_stop", gradients(reduce_sum(stop_gradient(x) * z), x));
-  g.name("unconnected", gradients(reduce_sum(x), z));
+  auto dx = gradients(reduce_sum(x * z), x);  // z
+  g.name("bend", gradients(reduce_sum(dx), x));
 });
 constexpr bool is_zero(std::string_view name) {
   const fg::graph_view g = cut.view();
   const int id = g.find(name);
   return g.nodes[id].op->name == "constant" && g.attrs(id)[0] == 0;
 }
-static_assert(is_zero("by_floor") && is_zero("by_stop") && is_zero("unconnected"));
+static_assert(is_zero("by_floor") && is_zero("by_stop") && is_zero("bend"));
+
+TEST_CASE("a gradient by what the loss does not use is a mistake") {
+  fg::graph g;
+  auto x = g.placeholder<double, 3>("x");
+  auto w = g.variable<double, 3>("w");
+  auto loss = reduce_sum(square(x));
+  CHECK_THROWS_WITH_AS(gradients(loss, w), doctest::Contains("gradients: the loss does not use this tensor"),
+                       fg::graph_error);
+  CHECK_THROWS_AS(gradients(loss, x, w), fg::graph_error);
+  CHECK_THROWS_AS(gradients(loss, x + 1), fg::graph_error);  // made later
+  CHECK_NOTHROW(gradients(loss, x));
+}
 
 TEST_CASE("gradients take any tensor, not only variables") {
   fg::graph g;

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include <flowgraph/define.hpp>
 
@@ -42,14 +43,14 @@ constexpr auto model = fg::define([](fg::graph& g) {
   static_assert(takes_floating(fg::tensor<double, 3>{}) && !takes_floating(fg::tensor<int, 3>{}));
   static_assert(sizeof(x) == 2 * sizeof(void*));
 
+  auto shared = g.share_variables();
   for (int i = 0; i < 3; ++i) {
     auto layer = g.scope("layer");
-    g.variable<float, 4>("w");
+    auto v = g.variable<float, 4>("w");
     auto inner = g.scope("inner");
     g.variable<float, 4>("b");
+    g.name("v", v);  // the same variable, which has this name after the first time
   }
-  g.variable<float, 4>("w_1");
-  g.variable<float, 4>("w");  // "w_1" is taken
   {
     auto on_server = g.device("/job:ps/task:1");
     g.name("remote", w + 1);
@@ -63,9 +64,8 @@ constexpr auto model = fg::define([](fg::graph& g) {
 
 constexpr fg::graph_view v = model.view();
 
-static_assert(v.find("layer/w") >= 0 && v.find("layer/w_2") >= 0 && v.find("layer/w_3") < 0);
-static_assert(v.find("layer/inner/b_2") >= 0);
-static_assert(v.find("w_1") >= 0 && v.find("w_2") >= 0 && v.find("w_2") != v.find("w_1"));
+static_assert(v.find("layer/w") >= 0 && v.find("layer/w_1") < 0 && v.find("layer/inner/v") == v.find("layer/w"));
+static_assert(v.find("layer/inner/b") >= 0 && v.find("layer/inner/b_1") < 0);
 static_assert(v.find("layer") < 0);
 static_assert(v.device(v.find("remote")) == "/job:ps/task:1" && v.device(v.find("local")).empty());
 static_assert(v.controls(v.find("ordered")).size() == 1 && v.controls(v.find("local")).size() == 0);
@@ -107,10 +107,27 @@ TEST_CASE("what the compiler reports in a constexpr graph is thrown at run time,
   CHECK_THROWS_AS((void)g.device("gpu"), fg::graph_error);
   auto w = g.variable<float, 3>("w");
   auto loss = reduce_sum(square(w));
-  CHECK_THROWS_AS(fg::adagrad(std::numeric_limits<double>::quiet_NaN()).minimize(loss), fg::argument_error);
-  CHECK_THROWS_AS(fg::gradient_descent(-1).minimize(loss), fg::argument_error);
-  CHECK_THROWS_AS(fg::momentum(0.1, 1.5).minimize(loss), fg::argument_error);
-  CHECK_THROWS_AS(fg::gradient_descent(0.1).minimize(reduce_sum(g.placeholder<float, 3>("z"))), fg::graph_error);
+  g.name("loss", loss);
+  CHECK_NOTHROW(g.name("loss", loss));  // it has this name
+  CHECK_THROWS_WITH_AS(g.name("loss", loss * 2), doctest::Contains("\"loss\": this name is given already"),
+                       fg::graph_error);
+  CHECK_THROWS_AS((g.variable<float, 3>("w")), fg::graph_error);
+  CHECK_THROWS_AS((g.variable<float, 4>("w")), fg::graph_error);
+  CHECK_THROWS_AS((g.placeholder<float, 4>("x")), fg::graph_error);
+  {
+    auto shared = g.share_variables();
+    CHECK((g.variable<float, 3>("w").id) == w.id);
+    CHECK_THROWS_AS((g.variable<float, 4>("w")), fg::graph_error);
+    CHECK_THROWS_AS((g.variable<double, 3>("w")), fg::graph_error);
+    CHECK_THROWS_AS((g.variable<float>("loss")), fg::graph_error);
+    CHECK((g.variable<float, 3>("new").id) != w.id);
+  }
+  CHECK_THROWS_AS(std::ignore = fg::adagrad(std::numeric_limits<double>::quiet_NaN()).minimize(loss),
+                  fg::argument_error);
+  CHECK_THROWS_AS(std::ignore = fg::gradient_descent(-1).minimize(loss), fg::argument_error);
+  CHECK_THROWS_AS(std::ignore = fg::momentum(0.1, 1.5).minimize(loss), fg::argument_error);
+  CHECK_THROWS_AS(std::ignore = fg::gradient_descent(0.1).minimize(reduce_sum(g.placeholder<float, 3>("z"))),
+                  fg::graph_error);
   try {
     g.placeholder<float>("has space");
     FAIL("a name with a space was taken");

@@ -49,6 +49,7 @@ constexpr auto convolutional(fg::phase p) {
 constexpr auto images = fg::define([](fg::graph& g) {
   auto x = g.placeholder<double, batch, 5, 5, 2>("x");
   g.name("training", convolutional(fg::phase::training)(x));
+  auto same = g.share_variables();
   g.name("inference", convolutional(fg::phase::inference)(x));
 });
 
@@ -58,6 +59,7 @@ constexpr auto attending = fg::define([](fg::graph& g) {
   auto mask = g.placeholder<double, 5, 3>("mask");
   auto wide = g.placeholder<double, batch, 5, 8>("wide");
   g.name("masked", layers::multi_head_attention<2>(wide, memory, "attention", mask));
+  auto same = g.share_variables();
   g.name("self", layers::multi_head_attention<2>(x, x, "attention"));
 });
 
@@ -117,11 +119,21 @@ TEST_CASE("embedding, layer_norm, dense and residual") {
   check("block", 0, s.run<"y">(fg::feed<"i">(fg::ndarray<std::int64_t, batch, time_steps>({2, 4}, indices))));
 }
 
-TEST_CASE("layers of one name must have parameters of one shape") {
+TEST_CASE("a layer's name is given once, or shared, with parameters of one shape") {
   fg::graph g;
   auto x = g.placeholder<float, batch, 4>("x");
   auto y = layers::dense<8>(x, "a");
-  CHECK_THROWS_AS(layers::dense<3>(x, "a"), fg::graph_error);
+  CHECK_THROWS_WITH_AS(layers::dense<8>(x, "a"),
+                       doctest::Contains("\"a\": a layer of this name has its parameters already"), fg::graph_error);
+  {
+    const auto same = g.share_variables();
+    const int size = g.view().names.size();
+    (void)layers::dense<8>(x, "a");
+    CHECK(g.view().names.size() == size);
+    CHECK_THROWS_WITH_AS(layers::dense<3>(x, "a"), doctest::Contains("\"w\": a variable that is shared must have"),
+                         fg::graph_error);
+  }
+  CHECK_THROWS_AS(layers::dense<8>(x, "a"), fg::graph_error);
   {
     const auto inner = g.scope("inner");
     (void)layers::dense<3>(y, "a");

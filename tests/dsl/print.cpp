@@ -25,6 +25,16 @@ TEST_CASE("a model prints as the graph that the same code builds at run time") {
   CHECK(fg::to_dot(model).find("digraph") == 0);
 }
 
+constexpr auto in_other_letters = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 3>("größe");
+  g.name("日本", x + 1);
+});
+
+TEST_CASE("names may have letters of any language") {
+  CHECK(fg::to_text(in_other_letters).find("\"größe\"") != std::string::npos);
+  CHECK(fg::to_dot(in_other_letters).find("日本") != std::string::npos);
+}
+
 TEST_CASE("the plan of a step is a constexpr value that prints") {
   constexpr const auto& plan = fg::plan_of<model, fg::fetch<"y">, fg::fetch<"x">>;
   static_assert(plan.view().instructions.size() == 1, "a product, with its two neighbours behind it");

@@ -8,15 +8,17 @@
 #include <flowgraph/graph/verify.hpp>
 #include <flowgraph/language/graph.hpp>
 #include <flowgraph/onnx/decode.hpp>
+#include <flowgraph/onnx/import.hpp>
 #include <flowgraph/onnx/importer.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   flowgraph::graph g;
   try {
+    flowgraph::detail::memory_budget budget("input", flowgraph::onnx_limits, size);
     const flowgraph::onnx::model_proto m =
-        flowgraph::onnx::decoder::decode("input", {reinterpret_cast<const char*>(data), size});
-    flowgraph::onnx::importer(g.data(), "input", m).read("input");
-  } catch (const flowgraph::onnx_error&) {
+        flowgraph::onnx::decoder::decode("input", {reinterpret_cast<const char*>(data), size}, budget);
+    flowgraph::onnx::importer(g.data(), "input", m, budget).read("input");
+  } catch (const flowgraph::file_error&) {
     return 0;
   }
   if (flowgraph::verify(g.view()).why != flowgraph::problem::none) std::abort();

@@ -95,3 +95,28 @@ TEST_CASE("the picture has a box for each node, a frame for each region, and das
   CHECK(dot.find("n1 -> n5 [style=dashed];") != std::string::npos);
   CHECK(dot.substr(dot.size() - 2) == "}\n");
 }
+
+TEST_CASE("what a node asks for is its colour") {
+  fg::graph_data g;
+  const fg::ref x = test_ops::placeholder(g, {});
+  g.device = g.intern_text("/gpu:0");
+  -(-x);
+  g.device = g.intern_text("/job:ps");
+  -x;
+  const std::string dot = fg::to_dot(g.view());
+  CAPTURE(dot);
+  const auto has = [&](const std::string& text) { return dot.find(text) != std::string::npos; };
+  CHECK(has("d0 [label=\"/gpu:0\", shape=ellipse, style=filled, colorscheme=set312, fillcolor=1];"));
+  CHECK(has("d1 [label=\"/job:ps\", shape=ellipse, style=filled, colorscheme=set312, fillcolor=2];"));
+  CHECK(has("n0 [label=\"placeholder\\nfloat\", style=filled, fillcolor=lightgrey];"));
+  CHECK(has("n2 [label=\"neg\\nfloat\", style=filled, colorscheme=set312, fillcolor=1];"));
+  CHECK(has("n3 [label=\"neg\\nfloat\", style=filled, colorscheme=set312, fillcolor=2];"));
+}
+
+TEST_CASE("whatever a name has, it does not end its quotation marks") {
+  fg::graph_data g;
+  const fg::ref x = test_ops::placeholder(g, {});
+  g.name(x.id, "a\"b\\c\nd\te");
+  CHECK(fg::to_dot(g.view()).find("[label=\"placeholder\\na\\\"b\\\\c\\nd e\\nfloat\"") != std::string::npos);
+  CHECK(fg::to_text(g.view()) == "%0 = placeholder() : float \"a\\\"b\\\\c\\nd e\"\n");
+}

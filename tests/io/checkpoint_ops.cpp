@@ -32,6 +32,20 @@ constexpr auto regression = fg::define([](fg::graph& g) {
   g.name("restore", fg::restore_state(g, "state.safetensors"));
 });
 
+constexpr auto now_and_then = fg::define([](fg::graph& g) {
+  auto w = g.variable<float>("w", fg::init::constant(1));
+  auto often = g.placeholder<bool>("often");
+  g.name("early", fg::save_state(g, "early.safetensors"));
+  g.name("train", fg::gradient_descent(0.25).minimize(square(w - 3)));
+  g.name("save", fg::cond(
+                     often,
+                     [&] {
+                       auto after = g.control_dependencies(fg::save_state(g, "late.safetensors"));
+                       return g.constant<int>(1);
+                     },
+                     [] { return 0; }));
+});
+
 // Paths of a constexpr model are written down before the program runs.
 struct working_directory {
   working_directory() : before(std::filesystem::current_path()) { std::filesystem::current_path(scratch.path()); }
@@ -73,6 +87,19 @@ TEST_CASE("save_state: a step saves what it has trained, and the file is a whole
   fg::restore(t, "state.safetensors");
   for (int i = 0; i < 4; ++i) CHECK(t.get<"w">()(i, 0) == w(i, 0));
   CHECK(step(t) == next);  // the same dropout, the same moments of adam
+}
+
+TEST_CASE("save_state: what is written before minimize saves what was there, in a branch behind it what came of it") {
+  const working_directory here;
+  fg::session<now_and_then> s;
+  CHECK(s.run<"train", "early", "save">(fg::feed<"often">(true)) == 1);
+  const auto saved = [](const char* file) {
+    fg::session<now_and_then> t;
+    fg::restore(t, file);
+    return t.get<"w">();
+  };
+  CHECK(saved("early.safetensors") == 1);
+  CHECK(saved("late.safetensors") == 2);
 }
 
 TEST_CASE("restore_state: every variable gets its value back") {

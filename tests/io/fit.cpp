@@ -244,6 +244,17 @@ TEST_CASE("fit: without a row there is nothing to learn from") {
   CHECK_THROWS_WITH_AS(fg::fit(s, some, none, quiet), text, fg::argument_error);
 }
 
+TEST_CASE("fit: a batch without rows is refused before the step that would learn from it") {
+  fg::session<counter> s({.threads = 1});
+  int steps = 0;
+  const std::vector<std::vector<float>> batches{{1, 2}, {}};
+  const auto all = fg::each(batches, [&](const auto&) { return ++steps, 1.0; }, {"one"});
+  CHECK_THROWS_WITH_AS(fg::fit(s, all, {.progress = fg::progress::silent}),
+                       doctest::Contains("fit: expected at least 1 row in each batch, got an empty one"),
+                       fg::argument_error);
+  CHECK(steps == 1);
+}
+
 TEST_CASE("fit: a bar on a terminal, lines elsewhere, nothing where nothing is wanted") {
   const auto show = [](fg::progress how) {
     const captured out;

@@ -73,6 +73,11 @@ TEST_CASE("fields of a CSV file") {
   CHECK(only<bool>("true"));
   CHECK_FALSE(only<bool>("0"));
   CHECK(static_cast<float>(only<fg::half>("0.5")) == 0.5f);
+  CHECK(static_cast<float>(only<fg::half>("65504")) == 65504.0f);
+  CHECK(static_cast<float>(only<fg::half>("-65519")) == -65504.0f);
+  CHECK(static_cast<float>(only<fg::half>("1e-30")) == 0.0f);
+  CHECK(static_cast<float>(only<fg::half>("-inf")) == -std::numeric_limits<float>::infinity());
+  CHECK(static_cast<float>(only<fg::bfloat16>("3.38e38")) > 3e38f);
   CHECK(only<std::string>("\"line\nand line\"\n") == "line\nand line");
   CHECK(only<std::int32_t>("\"12\"\n") == 12);
 
@@ -94,6 +99,15 @@ TEST_CASE("a mistake in a CSV file is told with its line, and nothing is given")
   CHECK(csv_problem<float>("+-1\n") == ":1: column 1: expected a number of type float, got \"+-1\"");
   CHECK(csv_problem<float>("1e99\n") == ":1: column 1: expected a number of type float, got \"1e99\"");
   CHECK(csv_problem<float>("1e99999\n") == ":1: column 1: expected a number of type float, got \"1e99999\"");
+  CHECK(csv_problem<double>("1e999\n") == ":1: column 1: expected a number of type double, got \"1e999\"");
+  CHECK(csv_problem<fg::half>("70000\n") == ":1: column 1: expected a number of type half, got \"70000\"");
+  CHECK(csv_problem<fg::half>("-65520\n") == ":1: column 1: expected a number of type half, got \"-65520\"");
+  CHECK(csv_problem<fg::half>("1e40\n") == ":1: column 1: expected a number of type half, got \"1e40\"");
+  CHECK(csv_problem<fg::bfloat16>("3.4e38\n") == ":1: column 1: expected a number of type bfloat16, got \"3.4e38\"");
+  CHECK(csv_problem<std::int32_t>("2147483648\n") ==
+        ":1: column 1: expected a number of type int32, got \"2147483648\"");
+  CHECK(csv_problem<std::int64_t>("9223372036854775808\n") ==
+        ":1: column 1: expected a number of type int64, got \"9223372036854775808\"");
   CHECK(csv_problem<std::int8_t>("128\n") == ":1: column 1: expected a number of type int8, got \"128\"");
   CHECK(csv_problem<std::uint8_t>("-1\n") == ":1: column 1: expected a number of type uint8, got \"-1\"");
   CHECK(csv_problem<std::int64_t>("1.0\n") == ":1: column 1: expected a number of type int64, got \"1.0\"");

@@ -28,7 +28,7 @@ using positions = std::vector<std::int64_t>;
 template <class T>
 host_array<T> counted(std::vector<std::int64_t> dims) {
   host_array<T> a(std::move(dims));
-  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = fg::detail::element_from<T>(static_cast<double>(i));
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = fg::detail::convert<T>(static_cast<std::int64_t>(i));
   return a;
 }
 
@@ -57,7 +57,8 @@ TEST_CASE_TEMPLATE("elements of every size are moved alike", T, std::int8_t, std
                    fg::half, fg::bfloat16, float, double) {
   const auto x = counted<T>({2, 3});
   CHECK(holds(run_kernel<ops::slice, T>(ops::box_attrs{{0, 1}}, {2, 2}, x), {1, 2, 4, 5}));
-  CHECK(holds(run_kernel<ops::pad, T>(ops::pad::attrs{{0, 1}, 7}, {2, 5}, x), {7, 0, 1, 2, 7, 7, 3, 4, 5, 7}));
+  CHECK(holds(run_kernel<ops::pad, T>(ops::pad::attrs{{0, 1}, ops::number_word<T>(7)}, {2, 5}, x),
+              {7, 0, 1, 2, 7, 7, 3, 4, 5, 7}));
   CHECK(holds(run_kernel<ops::strided_slice, T>(ops::stride_attrs{{1, 2}, {-3, ops::axis_edge}, {-1, -2}}, {2, 2}, x),
               {5, 3, 2, 0}));
   CHECK(holds(
@@ -85,7 +86,7 @@ TEST_CASE("empty axes give empty or zero results") {
   CHECK(run_kernel<ops::tile, float>(ops::tile::attrs{{2, 2}}, {0, 6}, none).values.empty());
   CHECK(run_kernel<ops::reverse, float>(ops::reverse::attrs{1}, {0, 3}, none).values.empty());
   CHECK(run_kernel<ops::cumsum, float>(ops::cumsum::attrs{0, 1, 1}, {0, 3}, none).values.empty());
-  CHECK(holds(run_kernel<ops::pad, float>(ops::pad::attrs{{1, 0}, 2}, {1, 3}, none), {2, 2, 2}));
+  CHECK(holds(run_kernel<ops::pad, float>(ops::pad::attrs{{1, 0}, ops::literal_word(2.0)}, {1, 3}, none), {2, 2, 2}));
   CHECK(holds(run_kernel<ops::concat, float>(ops::concat::attrs{0}, {1, 3}, none, counted<float>({1, 3})), {0, 1, 2}));
   CHECK(
       run_kernel<ops::strided_slice, float>(ops::stride_attrs{{2}, {2}, {1}}, {0}, counted<float>({5})).values.empty());
@@ -166,7 +167,7 @@ TEST_CASE("sums of integers wrap around") {
 }
 
 TEST_CASE("a range of halves is rounded once") {
-  const auto y = run_kernel<ops::range, fg::half>(ops::range::attrs{0, 0.1}, {4});
+  const auto y = run_kernel<ops::range, fg::half>(ops::range::attrs{0, ops::literal_word(0.1)}, {4});
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(y.values[i].bits == fg::half(static_cast<float>(0.1 * static_cast<double>(i))).bits);
 }

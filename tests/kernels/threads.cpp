@@ -9,7 +9,7 @@
 
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
-#include <flowgraph/engine/threads/pool_workers.hpp>
+#include <flowgraph/engine/threads/crew.hpp>
 #include <flowgraph/kernels/cpu/all.hpp>
 #include <flowgraph/kernels/cpu/in_float.hpp>
 #include <support/run_kernel.hpp>
@@ -38,7 +38,7 @@ host_array<Result> on_all(const Attrs& attributes, std::vector<std::int64_t> dim
   host_array<Result> expected(dims);
   for (const int threads : {1, 2, 4}) {
     Eigen::ThreadPool pool(threads);
-    fg::detail::pool_workers helpers(&pool, threads);
+    fg::detail::crew helpers(&pool, threads);
     const fg::kernel_context context{.seed = 3, .step = 5, .helpers = threads == 1 ? nullptr : &helpers};
     host_array<Result> result(dims);
     const fg::array_view out = result.view();
@@ -216,7 +216,7 @@ TEST_CASE("softmax, positions, order, copies") {
   twice.count[0] = 2, twice.count[1] = 3;
   CHECK(total(on_all<fg::ops::tile>(twice, {400, 903}, x)) == doctest::Approx(6 * total(x)).epsilon(1e-4));
   fg::ops::pad::attrs around{};
-  around.begin[0] = 3, around.begin[1] = 5, around.value = 1;
+  around.begin[0] = 3, around.begin[1] = 5, around.value = fg::ops::number_word<float>(1);
   CHECK(total(on_all<fg::ops::pad>(around, {210, 310}, x)) ==
         doctest::Approx(total(x) + 210 * 310 - 200 * 301).epsilon(1e-4));
 }

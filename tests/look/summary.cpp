@@ -1,4 +1,7 @@
 // Event files: what TensorBoard's own reader can't be asked. check_events.py asks it the rest.
+#include <sys/resource.h>
+
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -50,6 +53,32 @@ TEST_CASE("every record is in the file when the call returns, in a file of its o
   a.text("note", "words", 1);
   CHECK(records(file_content(a.path())) == 3);
   CHECK(records(file_content(b.path())) == 1);
+}
+
+TEST_CASE("a writer goes on after the disk was full, without the record that did not fit") {
+  const scratch_directory runs;
+  fg::summary_writer log(runs / "run");
+  log.scalar("loss", 0.5, 1);
+  const auto size = std::filesystem::file_size(log.path());
+  // As on a full disk: a file may not grow beyond the middle of the next record.
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit little{static_cast<rlim_t>(size + 20), before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  std::string said;
+  try {
+    log.text("note", std::string(100, 'x'), 2);
+  } catch (const fg::file_error& e) {
+    said = e.what();
+  }
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signal_before);
+  CHECK(said.find("can't be written: ") != std::string::npos);
+  CHECK(std::filesystem::file_size(log.path()) == size);
+  CHECK(records(file_content(log.path())) == 2);
+  log.scalar("loss", 0.25, 3);
+  CHECK(records(file_content(log.path())) == 3);
 }
 
 TEST_CASE("threads may share a writer") {

@@ -1,6 +1,9 @@
 // What can't be exported, and files that are not what they should be: one error that says which node, and never more
 // than an error.
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -54,9 +57,10 @@ fg::onnx_error refused(const fg::onnx::model_proto& m) { return refused(fg::onnx
 // Reads any bytes, and throws nothing but the library's own errors.
 void survives(const std::string& bytes) {
   try {
-    const fg::onnx::model_proto m = fg::onnx::decoder::decode("model.onnx", bytes);
+    fg::detail::memory_budget budget("model.onnx", fg::onnx_limits, bytes.size());
+    const fg::onnx::model_proto m = fg::onnx::decoder::decode("model.onnx", bytes, budget);
     fg::graph g;
-    fg::onnx::importer(g.data(), "model.onnx", m).read("model.onnx");
+    fg::onnx::importer(g.data(), "model.onnx", m, budget).read("model.onnx");
   } catch (const fg::error&) {
   }
 }
@@ -285,4 +289,94 @@ TEST_CASE("onnx: models that are cut off, or have a wrong byte, are refused or i
       survives(changed);
     }
   }
+}
+
+TEST_CASE("onnx: a few lines that ask for more and more are refused") {
+  // Each node makes a list of shapes' numbers twice as long.
+  fg::onnx::model_proto m;
+  m.graph.inputs.push_back({"x", 1, true, {{-1, "n"}, {4, ""}}});
+  m.graph.nodes.push_back({"", "Shape", "", {"x"}, {"s0"}, {}});
+  for (int i = 0; i < 30; ++i) {
+    const std::string in = "s" + std::to_string(i), out = "s" + std::to_string(i + 1);
+    m.graph.nodes.push_back({"", "Concat", "", {in, in}, {out}, {{.name = "axis", .type = 2, .i = 0}}});
+  }
+  m.graph.outputs.push_back({"s30", 7, false, {}});
+  const scratch_directory directory;
+  put_content(directory / "model.onnx", fg::onnx::encoder::encode(m));
+  const auto problem_with = [&](const fg::file_limits& limits) {
+    try {
+      fg::import_onnx(directory / "model.onnx", limits);
+    } catch (const fg::file_error& e) {
+      return e.why();
+    }
+    return fg::problem::none;
+  };
+  CHECK(problem_with(fg::onnx_limits) == fg::problem::file_limit);
+  m.graph.nodes.resize(6);
+  m.graph.outputs[0].name = "s5";
+  put_content(directory / "model.onnx", fg::onnx::encoder::encode(m));
+  CHECK(problem_with(fg::onnx_limits) == fg::problem::none);
+  CHECK(problem_with({.bytes = 1000}) == fg::problem::file_limit);
+  // Messages of two bytes that take memory for a node each.
+  std::string empty("\x3A\xC0\x9A\x0C", 4);  // a graph of 200,000 bytes
+  for (int i = 0; i < 100000; ++i) empty += std::string("\x0A\0", 2);
+  put_content(directory / "model.onnx", empty);
+  CHECK(problem_with({.bytes = 1000}) == fg::problem::file_limit);
+}
+
+TEST_CASE("onnx: weights that were given several names are one variable") {
+  fg::onnx::model_proto m = small_model("MatMul");
+  m.graph.nodes.insert(m.graph.nodes.begin(), {"", "Identity", "", {"w"}, {"v"}, {}});
+  m.graph.nodes.push_back({"", "MatMul", "", {"x", "v"}, {"z"}, {}});
+  m.graph.outputs.push_back({"z", 1, false, {}});
+  const scratch_directory directory;
+  put_content(directory / "model.onnx", fg::onnx::encoder::encode(m));
+  fg::onnx_model imported(directory / "model.onnx");
+  int variables = 0;
+  for (const fg::node& n : imported.graph().view().nodes) variables += n.op->name == "variable";
+  CHECK(variables == 1);
+}
+
+TEST_CASE("onnx: data in other files is read from the model's own directory, and nothing waits for it") {
+  const scratch_directory scratch;
+  std::filesystem::create_directories(scratch / "model/deep");
+  put_content(scratch / "secret", std::string(48, '\1'));
+  put_content(scratch / "model/data", std::string(48, '\0'));
+  put_content(scratch / "model/deep/data", std::string(48, '\0'));
+  std::filesystem::create_symlink("../secret", scratch / "model/link");
+  std::filesystem::create_symlink("..", scratch / "model/up");
+  std::filesystem::create_symlink("deep/data", scratch / "model/inside");
+  std::filesystem::create_symlink("/dev/zero", scratch / "model/device");
+  REQUIRE(::mkfifo((scratch / "model/pipe").c_str(), 0600) == 0);
+  const auto said = [&](const std::string& location) -> std::string {
+    fg::onnx::model_proto m = small_model("MatMul");
+    m.graph.initializers.clear();
+    std::string bytes = fg::onnx::encoder::encode(m);
+    // A tensor with its data elsewhere, which the encoder does not write.
+    const auto field = [](char tag, const std::string& content) {
+      return std::string{tag, static_cast<char>(content.size())} + content;
+    };
+    const std::string tensor = std::string("\x08\x04\x08\x03\x10\x01", 6) + field('\x42', "w") +
+                               field('\x6A', field('\x0A', "location") + field('\x12', location)) +
+                               std::string("\x70\x01", 2);
+    // A message that occurs twice is one: graphs are joined.
+    bytes += field('\x3A', field('\x2A', tensor));
+    put_content(scratch / "model/model.onnx", bytes);
+    try {
+      fg::import_onnx(scratch / "model/model.onnx");
+    } catch (const fg::onnx_error& e) {
+      return e.faults()[0].reason;
+    }
+    return "imported";
+  };
+  CHECK(said("data") == "imported");
+  CHECK(said("inside") == "imported");
+  CHECK(said("deep/data") == "imported");
+  CHECK(said("link").ends_with("is a link that leads out of it"));
+  CHECK(said("up/secret").ends_with("is a link that leads out of it"));
+  CHECK(said("device").ends_with("is a link that leads out of it"));
+  CHECK(said("../secret").ends_with("must lie in the model's directory"));
+  CHECK(said("pipe").ends_with("can't be read"));
+  CHECK(said("deep").ends_with("can't be read"));
+  CHECK(said("nothing").ends_with("can't be read"));
 }

@@ -21,15 +21,6 @@ std::filesystem::path golden(const std::string& name) {
   return std::filesystem::path(fg::testing::test_file("golden/onnx")) / name;
 }
 
-std::vector<typed_array> tensors(const std::filesystem::path& directory, const std::string& kind) {
-  std::vector<typed_array> all;
-  for (int k = 0;; ++k) {
-    const std::filesystem::path path = directory / (kind + "_" + std::to_string(k) + ".pb");
-    if (!std::filesystem::exists(path)) return all;
-    all.push_back(read_tensor(path));
-  }
-}
-
 void compare_outputs(const std::filesystem::path& directory, double tolerance) {
   const std::vector<fetched_array> got = run_model(directory / "model.onnx", tensors(directory, "input"));
   const std::vector<typed_array> expected = tensors(directory, "output");

@@ -41,7 +41,9 @@ typed_array numbers(dtype type, const std::vector<std::int64_t>& dims, double lo
 }
 
 typed_array read_tensor(const std::filesystem::path& path) {
-  const onnx::tensor_proto t = onnx::decoder::decode_tensor(path, file_content(path));
+  const std::string bytes = file_content(path), name = path.string();
+  fgd::memory_budget budget(name, {}, bytes.size());
+  const onnx::tensor_proto t = onnx::decoder::decode_tensor(path, bytes, budget);
   typed_array a(t.type(), t.dims, std::vector<double>(static_cast<std::size_t>(onnx::count_elements(t.dims))));
   std::memcpy(a.memory.data(), t.data.data(), t.data.size());
   return a;
@@ -76,22 +78,34 @@ void compare(const std::string& what, const fetched_array& got, const fetched_ar
   CHECK_MESSAGE(wrong == 0, what, ": ", wrong, " of ", got.values.size(), " differ");
 }
 
-std::vector<fetched_array> run_model(const std::filesystem::path& file, const std::vector<typed_array>& inputs) {
-  onnx_model m = import_onnx(file);
+fed_nodes nodes_of(onnx_model& m, const std::vector<typed_array>& inputs) {
   const graph_view g = m.graph().view();
   REQUIRE(m.inputs().size() == inputs.size());
-  std::vector<int> fetches, feeds;
-  std::vector<fgd::borrowed> data;
-  for (const onnx_value& v : m.outputs()) fetches.push_back(g.find(v.name));
+  fed_nodes all;
+  for (const onnx_value& v : m.outputs()) all.fetches.push_back(g.find(v.name));
   // An input that no output needs, such as one whose extents alone are asked for, is not fed.
-  const passes::draft needed = passes::prune(g, {{fetches.data(), static_cast<int>(fetches.size())}, {}}, true);
+  const passes::draft needed = passes::prune(g, {{all.fetches.data(), static_cast<int>(all.fetches.size())}, {}}, true);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int id = g.find(m.inputs()[i].name);
     if (std::find(needed.model.begin(), needed.model.end(), id) == needed.model.end()) continue;
-    feeds.push_back(id);
-    data.push_back(inputs[i].borrow());
+    all.feeds.push_back(id);
+    all.data.push_back(inputs[i].borrow());
   }
-  return runner(m.graph().data(), fetches, feeds, one_thread).run(data);
+  return all;
+}
+std::vector<typed_array> tensors(const std::filesystem::path& directory, const std::string& kind) {
+  std::vector<typed_array> all;
+  for (int k = 0;; ++k) {
+    const std::filesystem::path path = directory / (kind + "_" + std::to_string(k) + ".pb");
+    if (!std::filesystem::exists(path)) return all;
+    all.push_back(read_tensor(path));
+  }
+}
+
+std::vector<fetched_array> run_model(const std::filesystem::path& file, const std::vector<typed_array>& inputs) {
+  onnx_model m = import_onnx(file);
+  const fed_nodes n = nodes_of(m, inputs);
+  return runner(m.graph().data(), n.fetches, n.feeds, one_thread).run(n.data);
 }
 
 TEST_CASE("onnx: every op that has a form is written and read back to the same numbers") {

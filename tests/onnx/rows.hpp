@@ -19,6 +19,10 @@
 
 #include "support/runner.hpp"
 
+namespace flowgraph {
+class onnx_model;
+}
+
 namespace flowgraph::testing {
 
 // Where inputs lie; integers are whole numbers in it. Named extents are 2, or what `extents` says.
@@ -110,6 +114,15 @@ typed_array read_tensor(const std::filesystem::path& path);
 void compare(const std::string& what, const fetched_array& got, const fetched_array& expected, double tolerance);
 fetched_array as_fetched(const typed_array& a);
 
+// All of "input_0.pb", "input_1.pb" and so on.
+std::vector<typed_array> tensors(const std::filesystem::path& directory, const std::string& kind);
+
+// What an imported model gives, and is fed: the inputs, which outlive this, that an output needs.
+struct fed_nodes {
+  std::vector<int> fetches, feeds;
+  std::vector<fgd::borrowed> data;
+};
+fed_nodes nodes_of(onnx_model& m, const std::vector<typed_array>& inputs);
 // The outputs of an imported model.
 std::vector<fetched_array> run_model(const std::filesystem::path& file, const std::vector<typed_array>& inputs);
 

@@ -82,6 +82,7 @@ def main() -> int:
                 wrong += 1
                 print(f"{directory.name}: {problem}")
         examples = pathlib.Path(__file__).parents[2].glob("examples/*.cpp")
+        examples = [path for path in examples if " = fg::define(" in path.read_text(encoding="utf-8")]
         names = [path.name for path in directories]
         for example in sorted(path.stem for path in examples):
             if not any(name.startswith(f"example_{example}") for name in names):

@@ -55,6 +55,10 @@ constexpr bool shapes() {
   auto row = g.placeholder<float, 4>("row");
   return is<typed<float, batch, 32>>(fg::reshape<batch, 32>(x)) &&
          is<typed<float, 2 * batch, 16>>(fg::reshape<2 * batch, 16>(x)) &&
+         is<typed<float, batch, 32>>(fg::reshape<batch, -1>(x)) &&
+         is<typed<float, batch, 32>>(fg::reshape<-1, 32>(x)) && is<typed<float, 4 * batch, 8>>(fg::reshape<-1, 8>(x)) &&
+         is<typed<float, 32 * batch>>(fg::reshape<-1>(x)) &&
+         is<typed<float, 2, 2 * batch, 8>>(fg::reshape<2, -1, 8>(x)) &&
          is<typed<float, 32 * batch>>(fg::flatten<0>(x)) && is<typed<float, batch, 32>>(flatten(x)) &&
          is<typed<float, batch, 4, 8>>(fg::flatten<2>(x)) && is<typed<float, batch, 4, 8, 1>>(fg::expand_dims<-1>(x)) &&
          is<typed<float, 1, batch, 4, 8>>(fg::expand_dims<0>(x)) &&

@@ -56,6 +56,103 @@ std::vector<To> converted(const std::vector<From>& a) {
 
 }  // namespace
 
+TEST_CASE("logarithms of denormal numbers, and exponentials at the ends of the range") {
+  const auto by = [](auto f, auto x) { return of_one(f, std::vector(37, x))[36]; };  // not in the last lanes alone
+  const auto log_of = [](auto x) { return log(x); };
+  const auto exp_of = [](auto x) { return exp(x); };
+  const auto expm1_of = [](auto x) { return expm1(x); };
+  for (const float x :
+       {std::numeric_limits<float>::denorm_min(), 1e-40f, 1e-38f, std::numeric_limits<float>::min(), 1.0f, 3e38f})
+    CHECK(by(log_of, x) == doctest::Approx(std::log(static_cast<double>(x))).epsilon(1e-6));
+  for (const double x : {std::numeric_limits<double>::denorm_min(), 1e-310, 1e308})
+    CHECK(by(log_of, x) == doctest::Approx(std::log(x)).epsilon(1e-14));
+  CHECK(by(log_of, 0.0f) == -static_cast<float>(infinity));
+  CHECK(by(log_of, 0.0) == -infinity);
+  CHECK(std::isnan(by(log_of, -1e-40f)));
+  CHECK(std::isnan(by(log_of, -1e-310)));
+  // What has no place among normal numbers may be 0, and is no more than it should be.
+  for (const float x : {-87.5f, -88.0f, -95.0f, -104.0f, -static_cast<float>(infinity)}) {
+    CHECK(by(exp_of, x) >= 0);
+    CHECK(static_cast<double>(by(exp_of, x)) <= std::exp(static_cast<double>(x)) * 1.000001);
+  }
+  for (const double x : {-708.5, -720.0, -745.0, -800.0, -infinity}) {
+    CHECK(by(exp_of, x) >= 0);
+    CHECK(by(exp_of, x) <= std::exp(x) * 1.000001);
+  }
+  for (const float x : {-87.3f, 88.0f, 88.7f, 88.72f}) {
+    CHECK(by(exp_of, x) == doctest::Approx(std::exp(static_cast<double>(x))).epsilon(1e-6));
+    CHECK(by(expm1_of, x) == doctest::Approx(std::expm1(static_cast<double>(x))).epsilon(1e-6));
+  }
+  for (const double x : {-708.3, 709.7, 709.78}) {
+    CHECK(by(exp_of, x) == doctest::Approx(std::exp(x)).epsilon(1e-14));
+    CHECK(by(expm1_of, x) == doctest::Approx(std::expm1(x)).epsilon(1e-14));
+  }
+  for (const float x : {1e-40f, 1e-20f, 1e-4f, -1e-4f, 0.5f, -0.5f, 1.5f, -20.0f})
+    CHECK(by(expm1_of, x) == doctest::Approx(std::expm1(static_cast<double>(x))).epsilon(1e-6));
+  for (const double x : {1e-310, 1e-20, 1e-4, -1e-4, 0.5, -0.5, 1.5, -40.0})
+    CHECK(by(expm1_of, x) == doctest::Approx(std::expm1(x)).epsilon(1e-14));
+  CHECK(by(exp_of, 89.0f) == static_cast<float>(infinity));
+  CHECK(by(expm1_of, 89.0f) == static_cast<float>(infinity));
+  CHECK(by(expm1_of, 710.0) == infinity);
+  CHECK(std::isnan(by(expm1_of, not_a_number)));
+}
+
+TEST_CASE("positions along an axis without elements are 0") {
+  fg::graph g;
+  auto x = g.placeholder<float, 2, n>("x");
+  fg::dynamic_session s(g);
+  const fg::ndarray<float, 2, n> none({2, 0});
+  CHECK(s.run(fg::argmax<1>(x), fg::feed(x, none)) == fg::ndarray<std::int64_t, 2>{0, 0});
+  CHECK(s.run(fg::argmin<1>(x), fg::feed(x, none)) == fg::ndarray<std::int64_t, 2>{0, 0});
+}
+
+TEST_CASE("integers of 64 bits are exact, however they come into a graph") {
+  constexpr std::int64_t odd = 9007199254740993, big = most<std::int64_t>, low = least<std::int64_t>;
+  using array = fg::ndarray<std::int64_t, 3>;
+  fg::graph g;
+  auto x = g.placeholder<std::int64_t, 3>("x");
+  auto scalar = g.placeholder<std::int64_t>("scalar");
+  auto a = g.variable<std::int64_t, 3>("a", fg::init::constant(odd));
+  auto b = g.variable<std::int64_t, 3>("b", fg::init::constant(big));
+  auto c = g.variable<std::int64_t, 3>("c", fg::init::constant(low));
+  auto d = g.variable<std::int64_t, 3>("d", fg::init::constant(-odd));
+  auto e = g.variable<std::int64_t, 3>("e", fg::init::constant(std::uint64_t{1} << 63));
+  auto narrow = g.variable<std::int32_t>("narrow", fg::init::constant(odd));
+  fg::dynamic_session s(g);
+  const auto of = [&](auto y) { return s.run(y, fg::feed(x, array{0, 1, 2})); };
+  CHECK(of(x + odd) == array{odd, odd + 1, odd + 2});
+  CHECK(of(odd + x) == array{odd, odd + 1, odd + 2});
+  CHECK(of(x - big) == array{-big, 1 - big, 2 - big});
+  CHECK(of(x * (odd + 2)) == array{0, odd + 2, 2 * (odd + 2)});
+  CHECK(of(fg::maximum(x, odd)) == array{odd, odd, odd});
+  CHECK(of(select(x < 1, odd, -x)) == array{odd, -1, -2});
+  CHECK(of(cast<std::int64_t>(equal(x + odd, odd + 1))) == array{0, 1, 0});
+  CHECK(of(fg::clip(x + odd, odd + 1, big)) == array{odd + 1, odd + 1, odd + 2});
+  CHECK(s.run(fg::fill<std::int64_t, 3>(g, odd)) == array{odd, odd, odd});
+  CHECK(s.run(fg::fill<std::int64_t, 3>(g, odd) + g.constant<std::int64_t, 3>(1) + 1) ==
+        array{odd + 2, odd + 2, odd + 2});
+  CHECK(s.run(fg::reshape<3>(fg::fill<std::int64_t, 3, 1>(g, odd))) == array{odd, odd, odd});
+  CHECK(s.run(fg::broadcast_to<3>(g.constant<std::int64_t>(odd))) == array{odd, odd, odd});
+  CHECK(s.run(fg::range<std::int64_t, 3>(g, odd, 2)) == array{odd, odd + 2, odd + 4});
+  CHECK(s.run(fg::range<std::int64_t, 3>(g, big - 2, 1)) == array{big - 2, big - 1, big});
+  CHECK(s.run(fg::range<std::int64_t, low, low + 3>(g)) == array{low, low + 1, low + 2});
+  CHECK(of(fg::pad<0, 1>(fg::slice<fg::from<1>, 2>(x), odd)) == array{1, 2, odd});
+  CHECK(s.run(fg::one_hot<3, std::int64_t>(g.constant<std::int64_t>(1), odd, -odd)) == array{-odd, odd, -odd});
+  CHECK(s.get(a) == array{odd, odd, odd});
+  CHECK(s.get(b) == array{big, big, big});
+  CHECK(s.get(c) == array{low, low, low});
+  CHECK(s.get(d) == array{-odd, -odd, -odd});
+  CHECK(s.get(e) == array{big, big, big});  // the nearest that there is
+  CHECK(s.get(narrow)() == most<std::int32_t>);
+  s.run(fg::assign_add(a, odd));
+  CHECK(s.get(a) == array{2 * odd, 2 * odd, 2 * odd});
+  s.run(fg::assign(a, odd + 2));
+  CHECK(s.get(a) == array{odd + 2, odd + 2, odd + 2});
+  CHECK(s.run(scalar - 1, fg::feed(scalar, odd)) == odd - 1);
+  s.set(a, array{odd, big, low});
+  CHECK(s.get(a) == array{odd, big, low});
+}
+
 TEST_CASE_TEMPLATE("sums, differences, products and negatives wrap around", T, std::int8_t, std::int32_t,
                    std::int64_t) {
   const std::vector<T> a{most<T>, least<T>, least<T>}, b{1, -1, least<T>};

@@ -35,7 +35,8 @@ std::vector<double> run_plan(const fg::plan_view& p) {
   std::vector<double> slots(static_cast<std::size_t>(p.slots.size()));
   const auto read = [&](const fg::operand& o) {
     if (o.where == fg::storage::feed) return fed(p.feeds[o.index].node);
-    return o.where == fg::storage::constant ? p.constants[o.index].value : slots[static_cast<std::size_t>(o.index)];
+    return o.where == fg::storage::constant ? std::bit_cast<double>(p.constants[o.index].word)
+                                            : slots[static_cast<std::size_t>(o.index)];
   };
   for (const fg::instruction& x : p.instructions) {
     std::vector<double> in, steps;
@@ -75,7 +76,7 @@ TEST_CASE("folding and simplifying keep numbers") {
     for (const fg::extents& e : shapes) {
       values.push_back(test_ops::placeholder(g, e, fg::dtype::float64));
       for (const double c : {0.0, 1.0, 2.0}) {
-        const auto words = fg::detail::words_of(ops::constant::attrs{c});
+        const auto words = fg::detail::words_of(ops::constant::attrs{ops::literal_word(c)});
         values.push_back({&g, g.append(fg::op_def_of<ops::constant>, g.intern_shape(e), fg::dtype::float64, nullptr, 0,
                                        words.w, 1)});
       }

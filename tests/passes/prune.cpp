@@ -144,6 +144,30 @@ constexpr bool allows_unfed() {
 }
 static_assert(allows_unfed());
 
+// An optimizer's update stands behind a read that is written later, and before one that waits for it; the order of what
+// is marked, and of what depends on it, stays. Where nothing else is behind it, nothing moves.
+constexpr bool postpones_updates() {
+  fg::graph_data g;
+  const fg::ref x = placeholder(g, shape(4)), v = variable(g, shape(4));
+  const fg::ref first = v * x;
+  g.at_end = true;
+  const fg::ref step = v + x, update = fg::emit<fg::ops::assign>(v, step);
+  g.at_end = false;
+  const fg::ref late = v - x;
+  g.push_control(update.id);
+  const fg::ref behind = v * v;
+  g.pop_controls(1);
+  const int all[] = {first.id, update.id, late.id, behind.id};
+  const draft d = fg::passes::prune(g.view(), {{all, 4}, {&x.id, 1}});
+  const int expected[] = {x.id, v.id, first.id, late.id, step.id, update.id, behind.id};
+  bool right = well_formed(d) && d.graph.size() == 7;
+  for (int i = 0; i < 7 && right; ++i) right = d.model[i] == expected[i];
+  const draft plain = fg::passes::prune(g.view(), {{all, 2}, {&x.id, 1}});
+  for (int i = 0; i < 5; ++i) right = right && plain.model[i] == i;
+  return right && plain.graph.size() == 5;
+}
+static_assert(postpones_updates());
+
 }  // namespace
 
 TEST_CASE("prune does at run time what it does for the compiler") {
@@ -153,4 +177,5 @@ TEST_CASE("prune does at run time what it does for the compiler") {
   CHECK(keeps_regions());
   CHECK(several(true) == 6);
   CHECK(allows_unfed());
+  CHECK(postpones_updates());
 }

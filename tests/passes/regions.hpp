@@ -39,7 +39,7 @@ constexpr fg::ref variable(fg::graph_data& g, const fg::extents& e) {
           g.append(fg::op_def_of<fg::ops::variable>, g.intern_shape(e), fg::dtype::float32, nullptr, 0, words.w, 4)};
 }
 constexpr fg::ref constant(fg::graph_data& g, const fg::extents& e, double value) {
-  const auto words = fg::detail::words_of(fg::ops::constant::attrs{value});
+  const auto words = fg::detail::words_of(fg::ops::constant::attrs{fg::ops::literal_word(value)});
   return {&g,
           g.append(fg::op_def_of<fg::ops::constant>, g.intern_shape(e), fg::dtype::float32, nullptr, 0, words.w, 1)};
 }

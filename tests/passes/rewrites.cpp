@@ -163,11 +163,15 @@ static_assert(twice([](auto& g, fg::ref x, fg::ref) {
 static_assert([] {
   fg::passes::draft d;
   const auto add = [&](fg::dtype type, double value) {
-    const auto words = fg::detail::words_of(fg::ops::constant::attrs{value});
+    const auto words = fg::detail::words_of(fg::ops::constant::attrs{fg::ops::number_word(type, value)});
     d.model.push(d.fetches.push(d.graph.append(fg::op_def_of<fg::ops::constant>, 0, type, nullptr, 0, words.w, 1)));
   };
   for (int t = 1; t <= static_cast<int>(fg::dtype::float64); ++t)
-    for (const double value : {0., -0., 1., -1., 2., -2., 0.5, -0.5}) add(static_cast<fg::dtype>(t), value);
+    for (const double value : {0., 1., -1., 2., -2., -0., 0.5, -0.5})
+      if (const auto type = static_cast<fg::dtype>(t);
+          fg::is_floating(type) || (value == static_cast<int>(value) && std::bit_cast<std::int64_t>(value) << 1 != 0) ||
+          std::bit_cast<std::int64_t>(value) == 0)
+        add(type, value);  // of integers there is one 0
   return fg::passes::cse(d) == 0;
 }());
 // a + b is b + a; a - b is not b - a.

@@ -1,9 +1,12 @@
 // Runs graphs and plans without kernels: a value is a hash of how it was computed. A graph runs node by node as it was
 // written; a plan runs in any order that its dependencies allow. Both must see the same values.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include <flowgraph/passes/pipeline.hpp>
@@ -136,15 +139,22 @@ class graph_run {
   std::vector<value> several_;
 };
 
-// A plan, in a random order that its dependencies allow; without a generator in its serial order.
+// A plan, in a random order that its dependencies and channels allow; without a generator in its serial order, as far
+// as channels do. Instructions of all regions that have begun run beside each other: each device has its own part of a
+// loop.
 class plan_run {
  public:
   plan_run(const fg::plan_view& p, std::mt19937* random)
       : p_(p),
         random_(random),
-        slots_(static_cast<std::size_t>(p.slots.size()), 0xDEAD) {
+        slots_(static_cast<std::size_t>(p.slots.size()), 0xDEAD),
+        waits_(static_cast<std::size_t>(p.instructions.size())),
+        left_(static_cast<std::size_t>(p.regions.size())),
+        turns_(waits_.size()),
+        sent_(static_cast<std::size_t>(p.channels.size())) {
     for (const fg::variable_use& v : p.variables) variables_.push_back(variable_value(v.node));
-    run(0);
+    begin(0);
+    run();
     for (const fg::operand& o : p.fetches) result.fetches.push_back(o.where == fg::storage::none ? 0 : read(o));
     for (int i = 0; i < p.variables.size(); ++i)
       result.variables[p.variables[i].node] = variables_[static_cast<std::size_t>(i)];
@@ -156,13 +166,15 @@ class plan_run {
     const auto i = static_cast<std::size_t>(o.index);
     switch (o.where) {
       case fg::storage::slot:
+        for (const fg::channel& c : p_.channels)  // what is shared is read where it was made
+          if (c.shared && c.slot == o.index) return read(p_.operands[p_.instructions[c.send].operands]);
         return slots_[i];
       case fg::storage::variable:
         return variables_[i];
       case fg::storage::feed:
         return feed_value(p_.feeds[o.index].node);
       case fg::storage::constant: {
-        const auto word = std::bit_cast<std::int64_t>(p_.constants[o.index].value);
+        const std::int64_t word = p_.constants[o.index].word;
         return compute(fg::op_def_of<fg::ops::constant>, {}, {&word, 1});
       }
       case fg::storage::literal: {
@@ -175,28 +187,75 @@ class plan_run {
   }
   void write(const fg::operand& o, value v) { slots_[static_cast<std::size_t>(o.index)] = v; }
 
-  void run(int region) {
+  int last_of(int region) const { return p_.regions[region].first + p_.regions[region].count - 1; }
+  void begin(int region) {
     const fg::plan_region& r = p_.regions[region];
-    std::map<int, int> waits;
-    std::vector<int> ready;
-    int left = 0;
+    int& left = left_[static_cast<std::size_t>(region)] = 0;
     for (int i = r.first; i < r.first + r.count; ++i) {
-      if (p_.instructions[i].region != region) continue;
+      if (p_.instructions[i].region != region || (region != 0 && i == last_of(region))) continue;
       ++left;
-      waits[i] = p_.instructions[i].predecessors;
-      if (waits[i] == 0) ready.push_back(i);
+      waits_[static_cast<std::size_t>(i)] = p_.instructions[i].predecessors;
+      if (p_.instructions[i].predecessors == 0) ready_.push_back(i);
     }
-    for (; !ready.empty(); --left) {
-      const std::size_t k =
-          random_ ? (*random_)() % ready.size()
-                  : static_cast<std::size_t>(std::min_element(ready.begin(), ready.end()) - ready.begin());
-      const int i = ready[k];
-      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(k));
-      execute(p_.instructions[i]);
-      for (const int next : p_.next(p_.instructions[i]))
-        if (--waits.at(next) == 0) ready.push_back(next);
+    if (left == 0 && region != 0) end(region);
+  }
+  // All in it is done but what ends it.
+  void end(int region) {
+    const int owner = p_.regions[region].owner, first = p_.instructions[owner].first_region, last = last_of(region);
+    if (p_.instructions[owner].op->id == fg::ops::merge::id) {
+      execute(p_.instructions[last]);
+      return done(owner);
     }
-    if (left != 0) throw std::logic_error("instructions wait for each other");
+    if (region != first) {
+      execute(p_.instructions[last]);
+      ++turns_[static_cast<std::size_t>(owner)];
+      return begin(first);
+    }
+    if (!truth(read(operand_of(p_.instructions[last]))) ||
+        turns_[static_cast<std::size_t>(owner)] == test_ops::most_turns)
+      return done(owner);
+    begin(first + 1);
+  }
+  void done(int i) {
+    const fg::instruction& x = p_.instructions[i];
+    for (const int next : p_.next(x))
+      if (next != last_of(x.region) || x.region == 0)
+        if (--waits_[static_cast<std::size_t>(next)] == 0) ready_.push_back(next);
+    if (--left_[static_cast<std::size_t>(x.region)] == 0 && x.region != 0) end(x.region);
+  }
+  const fg::channel& channel_of(const fg::instruction& x) const {
+    return p_.channels[static_cast<int>(p_.attrs(x)[0])];
+  }
+  // A send waits for room, a recv for what was sent.
+  bool may_run(int i) const {
+    const fg::instruction& x = p_.instructions[i];
+    const bool sends = x.op->id == fg::ops::send::id;
+    if (!sends && x.op->id != fg::ops::recv::id) return true;
+    const std::size_t on_the_way = sent_[static_cast<std::size_t>(p_.attrs(x)[0])].size();
+    return sends ? on_the_way < static_cast<std::size_t>(x.region == 0 ? 1 : fg::turns_on_the_way) : on_the_way > 0;
+  }
+  void run() {
+    while (!ready_.empty()) {
+      std::vector<int> able;
+      for (const int i : ready_)
+        if (may_run(i)) able.push_back(i);
+      if (able.empty()) break;
+      const int i = random_ ? able[(*random_)() % able.size()] : *std::min_element(able.begin(), able.end());
+      ready_.erase(std::find(ready_.begin(), ready_.end(), i));
+      const fg::instruction& x = p_.instructions[i];
+      if (x.n_regions == 0) {
+        execute(x);
+        done(i);
+      } else if (x.op->id == fg::ops::merge::id) {
+        begin(x.first_region + (truth(read(operand_of(entry_of(x)))) ? 0 : 1));
+      } else {
+        turns_[static_cast<std::size_t>(i)] = 0;
+        begin(x.first_region);
+      }
+    }
+    if (left_[0] != 0) throw std::logic_error("instructions wait for each other");
+    for (const auto& c : sent_)
+      if (!c.empty()) throw std::logic_error("sent, and never received");
   }
 
   value run_program(const fg::instruction& x, std::vector<value> in) {
@@ -231,20 +290,15 @@ class plan_run {
       else
         write(out[0], v);
     } else if (x.op->id == fg::ops::send::id) {
-      channels_[p_.attrs(x)[0]] = in.empty() ? 0 : in[0];
+      // Outside of regions it arrives where it stays, whenever it was sent.
+      const fg::channel& c = channel_of(x);
+      if (!c.shared && c.slot >= 0 && x.region == 0) slots_[static_cast<std::size_t>(c.slot)] = in[0];
+      sent_[static_cast<std::size_t>(p_.attrs(x)[0])].push_back(in.empty() ? 0 : in[0]);
     } else if (x.op->id == fg::ops::recv::id) {
-      const value v = channels_.at(p_.attrs(x)[0]);
-      if (out.size() > 0) write(out[0], v);
-    } else if (x.op->id == fg::ops::merge::id && x.n_regions > 0) {
-      run(x.first_region + (truth(read(operand_of(entry_of(x)))) ? 0 : 1));
-    } else if (x.op->id == fg::ops::exit::id) {
-      const fg::plan_region& condition = p_.regions[x.first_region];
-      for (int turn = 0;; ++turn) {
-        run(x.first_region);
-        const fg::instruction& end = p_.instructions[condition.first + condition.count - 1];
-        if (!truth(read(operand_of(end))) || turn == test_ops::most_turns) break;
-        run(x.first_region + 1);
-      }
+      const fg::channel& c = channel_of(x);
+      auto& sent = sent_[static_cast<std::size_t>(p_.attrs(x)[0])];
+      if (c.slot >= 0 && !c.shared && x.region != 0) write(out[0], sent.front());
+      sent.pop_front();
     } else if (copies(x)) {
       for (int k = 0; k < out.size(); ++k) write(out[k], in[static_cast<std::size_t>(k)]);
     } else if (x.op->id == fg::ops::switch_::id) {
@@ -261,7 +315,11 @@ class plan_run {
   std::mt19937* random_;
   std::vector<value> slots_;
   std::vector<value> variables_;
-  std::map<std::int64_t, value> channels_;
+  std::vector<int> ready_;
+  std::vector<int> waits_;               // of each instruction: how many of its region must be done before
+  std::vector<int> left_;                // of each region: how many are not done
+  std::vector<int> turns_;               // of each loop, by its owner
+  std::vector<std::deque<value>> sent_;  // by channel
 };
 
 }  // namespace simulation

@@ -140,6 +140,60 @@ def array() -> Family:
         case(f"scatter_nd_{name}", "scatter_nd",
              lambda r: [literal(indices, "i64"), r.floats(len(indices), *shape[depth:])],
              lambda i, u: jnp.zeros(shape).at[tuple(i[..., k] for k in range(depth))].add(u), scatter, {"shape": shape})
+    # Parts have room for all rows: -1 and zeros behind the last one. Numbers are the case's own: JAX would trace others.
+    def partition(np_, parts, ids):
+        def f(x, _):
+            outs = []
+            for p in range(parts):
+                there = np.flatnonzero(np.array(ids) == p)
+                behind = len(ids) - len(there)
+                outs.append(np_.concatenate([x[there], np_.zeros((behind, *x.shape[1:]))]))
+                outs.append(np_.concatenate([there, np_.full(behind, -1)]).astype(int))
+            return outs
+
+        return f
+
+    for name, shape, parts, ids, dtype in (("rows", (5, 2), 2, [1, 0, 1, 1, 0], "i64"), ("vector", (4,), 3, [2, 2, 0, 2], "i32"),
+                                           ("one", (3, 2), 1, [0, 0, 0], "i64"), ("cube", (3, 2, 2), 2, [0, 1, 0], "i64")):
+        case(f"dynamic_partition_{name}", "dynamic_partition", lambda r: [r.floats(*shape), literal(ids, dtype)],
+             partition(jnp, parts, ids), partition(np, parts, ids), {"parts": parts}, out=["f32", "i64"] * parts)
+
+    def stitch(np_, n, positions):
+        def f(*all_):
+            y = np_.zeros((n, *all_[1].shape[1:]))
+            for p, rows in zip(positions, all_[1::2], strict=True):
+                there = np.flatnonzero(np.array(p) >= 0)
+                at = np.array(p)[there]
+                if np_ is np:
+                    y[at] = rows[there]
+                else:
+                    y = y.at[at].set(rows[there])
+            return y
+
+        return f
+
+    for name, n, width, positions in (("all", 5, (2,), ([4, 0], [1, 3, 2])), ("some", 4, (), ([3, -1], [-1, 0, -1])),
+                                      ("one", 3, (1, 2), ([2, -1, 0],))):
+        case(f"dynamic_stitch_{name}", "dynamic_stitch",
+             lambda r: [a for p in positions for a in (literal(p, "i64"), r.floats(len(p), *width))],
+             stitch(jnp, n, positions), stitch(np, n, positions), {"rows": n})
+
+    def segments(np_, n, numbers):
+        def f(_, x):
+            ids = np.array(numbers)
+            y, there = np_.zeros((n, *x.shape[ids.ndim:])), ids >= 0
+            if np_ is jnp:
+                return y.at[ids[there]].add(x[there])
+            np.add.at(y, ids[there], x[there])
+            return y
+
+        return f
+
+    for name, n, ids, width, dtype in (("sorted", 3, [0, 0, 1, 2, 2], (2,), "i64"), ("unsorted", 4, [3, 1, 3, 1], (), "i32"),
+                                       ("some", 2, [1, -1, 1], (3,), "i64"), ("matrix", 3, [[0, 2], [2, -1]], (2,), "i64")):
+        case(f"segment_sum_{name}", "segment_sum", lambda r: [literal(ids, dtype), r.floats(*np.shape(ids), *width)],
+             segments(jnp, n, ids), segments(np, n, ids), {"segments": n})
+
     for name, indices, depth, on, off, dtype in (("plain", [2, 0, 1], 3, 1.0, 0.0, "i64"),
                                                  ("wide", [0, 4], 5, 1.0, 0.0, "i32"),
                                                  ("values", [1, 0], 2, 0.9, 0.1, "i64"),

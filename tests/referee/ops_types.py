@@ -129,6 +129,8 @@ def small_floats(case, d):
     case(f"scatter_nd_repeated_{d}", "scatter_nd",
          lambda r: [literal([[1], [3], [1], [1]], "i64"), r.floats(4, 3, dtype=d)], scatter(jnp, 5), scatter(np, 5),
          {"shape": (5, 3)})
+    case(f"segment_sum_{d}", "segment_sum", lambda r: [literal([1, 3, 1, 1], "i64"), r.floats(4, 3, dtype=d)],
+         lambda i, x: jnp.zeros((5, 3)).at[i].add(x), lambda i, x: scatter(np, 5)(i[:, None], x), {"segments": 5})
     row("cumsum", "cumsum", [(3, 7)], lambda x: jnp.cumsum(x, 1), lambda x: np.cumsum(x, 1),
         {"axis": 1, "exclusive": 0, "reverse": 0})
     case(f"sort_{d}", "sort", lambda r: [r.distinct(3, 5, dtype=d)], lambda x: jnp.sort(x, 1), lambda x: np.sort(x, 1),
@@ -160,6 +162,9 @@ def any_type(case, d):
          {"axis": 0}, out=[d], grads=[])
     case(f"gather_nd_{d}", "gather_nd", lambda r: [values(r, 3, 5), literal([[2, 4], [0, 1]], "i32")], None,
          lambda x, i: x[tuple(i.T)], out=[d], grads=[])
+    case(f"dynamic_stitch_{d}", "dynamic_stitch",
+         lambda r: [literal([2, -1], "i64"), values(r, 2, 3), literal([0], "i32"), values(r, 1, 3)], None,
+         lambda p, x, q, y: np.stack([y[0], np.zeros_like(y[0]), x[0]]), {"rows": 3}, out=[d], grads=[])
     row("argmax", "argmax", (3, 7), lambda x: np.argmax(x, 1), {"axis": 1}, out=["i64"])
     row("argmin", "argmin", (3, 7), lambda x: np.argmin(x, 0), {"axis": 0}, out=["i64"])
 
@@ -188,6 +193,8 @@ def integers(case, d):
     row("sort", "sort", [(3, 5)], lambda x: -np.sort(-x, 1), {"axis": 1, "descending": 1})
     case(f"scatter_nd_repeated_{d}", "scatter_nd", lambda r: [literal([[1], [3], [1]], "i64"), ints(r, 3, 2)], None,
          scatter(np, 5), {"shape": (5, 2)}, out=[d], grads=[])
+    case(f"segment_sum_{d}", "segment_sum", lambda r: [literal([1, 3, 1], "i64"), ints(r, 3, 2)], None,
+         lambda i, x: scatter(np, 5)(i[:, None], x), {"segments": 5}, out=[d], grads=[])
 
 
 def empty(case):
@@ -232,6 +239,10 @@ def empty(case):
         lambda x: np.broadcast_to(x, (0, 3)), {"shape": (0, 3)})
     row("gather", "gather", [(4, 3)], take(jnp), take(np), {"axis": 0}, extra=[literal(np.zeros(0, int), "i64")])
     row("embedding_lookup", "embedding_lookup", [(4, 3)], take(jnp), take(np), extra=[literal(np.zeros(0, int), "i32")])
+    case("empty_dynamic_partition", "dynamic_partition", lambda r: [r.floats(0, 3), literal(np.zeros(0, int), "i64")],
+         lambda x, i: [x, i], lambda x, i: [x, i], {"parts": 1}, out=["f32", "i64"])
+    case("empty_segment_sum", "segment_sum", lambda r: [literal(np.zeros(0, int), "i64"), r.floats(0, 3)],
+         lambda i, x: jnp.zeros((2, 3)).at[i].add(x), lambda i, x: np.zeros((2, 3)), {"segments": 2})
     row("cumsum", "cumsum", [(2, 0)], lambda x: jnp.cumsum(x, 1), lambda x: np.cumsum(x, 1),
         {"axis": 1, "exclusive": 0, "reverse": 0})
     row("sort", "sort", [(0, 3)], lambda x: jnp.sort(x, 1), lambda x: np.sort(x, 1), {"axis": 1, "descending": 0})

@@ -58,7 +58,7 @@ TEST_CASE("parts whose extents are named are joined, cut and differentiated by t
   CHECK(e == 7);
 }
 
-TEST_CASE("a number of elements that a named extent turns out not to have stops the step") {
+TEST_CASE("a number of elements that a named extent turns out not to have is refused with the feeds") {
   fg::graph g;
   auto x = g.placeholder<float, steps>("x");
   auto first = g.name("first", fg::slice<fg::from<0>, 3>(x));
@@ -67,7 +67,7 @@ TEST_CASE("a number of elements that a named extent turns out not to have stops 
   try {
     (void)s.run(first, fg::feed(x, floats{1, 2}));
     FAIL("no error");
-  } catch (const fg::execution_error& e) {
+  } catch (const fg::feed_error& e) {
     CHECK(e.why() == fg::problem::slice_bounds);
     CHECK(std::string(e.what()).find("first") != std::string::npos);
   }

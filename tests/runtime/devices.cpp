@@ -119,6 +119,12 @@ static_assert(count(fg::plan_of<on_two, fg::fetch<"logits">, fg::fetch<"x">>.vie
 static_assert(count(fg::plan_of<on_two, fg::fetch<"train">, inputs>.view()).sends ==
               count(fg::plan_of<on_two, fg::fetch<"train">, inputs>.view()).recvs);
 static_assert(count(fg::plan_of<on_two, fg::fetch<"train">, inputs>.view()).sends > 2);
+// Whatever a training step waits for on another device is one message.
+static_assert([] {
+  int news = 0;
+  for (const fg::channel& c : fg::plan_of<on_two, fg::fetch<"train">, inputs>.view().channels) news += c.slot < 0;
+  return news;
+}() == 1);
 // One device that satisfies every constraint has nothing to send.
 static_assert(count(fg::plan_of<fg::on_devices<spread, "/cpu:1">, fg::fetch<"train">, inputs>.view()) == counts{});
 // So have two, where nothing asks for the second.
@@ -256,6 +262,96 @@ TEST_CASE("what takes a model or a session takes one on several devices") {
   CHECK(out == f(e.x));
   fg::session<fg::on_devices<asks_for_server, "/cpu:0", "/job:ps/task:0/cpu:0">> cluster;
   CHECK(cluster.run<"y">(fg::feed<"x">(std::array{1.f, 2.f})) == fg::ndarray<float, 2>{3, 6});
+}
+
+namespace {
+
+// A variable without a constraint, what belongs beside it, and a mistake's worth of devices.
+template <bool Spread>
+constexpr auto averaged = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 4>("x");
+  auto w = [&] {
+    [[maybe_unused]] auto constraint = there<Spread>(g);
+    return g.variable<float, 4>("w", fg::init::constant(0.5));
+  }();
+  auto loss = g.name("loss", reduce_sum(square(x * w - 1.0f)));
+  auto train = g.name("train", fg::gradient_descent(0.01).minimize(loss));
+  auto beside = g.device(w);
+  auto average = g.variable<float, 4>("average");
+  auto after = g.control_dependencies(train);
+  g.name("averaged", assign(average, average * 0.9f + w * 0.1f));
+});
+constexpr const auto& averaged_on_two = fg::on_devices<averaged<true>, "/cpu:0", "/cpu:1">;
+constexpr const auto& averaged_softly = fg::softly_on<averaged<true>>;
+static_assert(count(fg::plan_of<averaged_on_two, fg::fetch<"averaged">, fg::fetch<"x">>.view()).variables_there == 2);
+// x goes there, and nothing comes back.
+static_assert(fg::bytes_sent<averaged_on_two, "loss", "averaged">() == 4 * 4);
+static_assert(fg::bytes_sent<averaged_softly, "loss", "averaged">() == 0);
+static_assert(averaged_softly.peak_bytes<"averaged">() == averaged<true>.peak_bytes<"averaged">());
+static_assert(averaged_softly.parameters() == 8 && averaged_softly.fingerprint() == averaged<true>.fingerprint());
+static_assert(fg::softly_on<averaged<true>, "/cpu:0", "/cpu:2">.devices().size() == 2);
+
+// Two values go there, a scalar comes back: channel by channel.
+constexpr auto two_values = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 8>("x");
+  auto n = g.placeholder<std::int64_t, batch>("n");
+  auto there = g.device("/cpu:1");
+  auto y = reduce_sum(exp(x)) + cast<float>(reduce_sum(n * n));
+  auto back = g.device("/cpu:0");
+  g.name("y", exp(y));
+});
+constexpr const auto& two_values_on_two = fg::on_devices<two_values, "/cpu:0", "/job:ps/cpu:0", "/cpu:1">;
+constexpr const auto& plan_of_two = fg::plan_of<two_values_on_two, fg::fetch<"y">, fg::fetch<"x", "n">>;
+constexpr fg::binding ten[] = {batch(10)};
+static_assert(plan_of_two.view().channels.size() == 3);
+static_assert(plan_of_two.view().channels[0].from == 0 && plan_of_two.view().channels[0].to == 2 &&
+              plan_of_two.view().channels[0].shared);
+static_assert(fg::bytes_sent(plan_of_two.view(), plan_of_two.view().channels[0], {ten, 1}) == 10 * 8 * 4);
+static_assert(fg::bytes_sent(plan_of_two.view(), plan_of_two.view().channels[1], {ten, 1}) == 10 * 8);
+static_assert(fg::bytes_sent(plan_of_two.view(), plan_of_two.view().channels[2], {ten, 1}) == 4);
+static_assert(fg::bytes_sent(plan_of_two.view(), {ten, 1}) == fg::bytes_sent<two_values_on_two, "y">(batch(10)));
+static_assert(fg::bytes_sent(plan_of_two.view(), {ten, 0}) == -1);
+
+}  // namespace
+
+TEST_CASE("a model that names more devices than there are runs softly, with the same numbers") {
+  const std::array<float, 4> x{1, 2, 3, 4};
+  fg::session<averaged<false>> one({.threads = 1});
+  fg::session<averaged_on_two> two({.threads = 2});
+  fg::session<averaged_softly> softly({.threads = 1});
+  fg::graph g;
+  {
+    auto there = g.device("/cpu:7");
+    auto fed = g.placeholder<float, 4>("x");
+    g.name("y", fed * 2.0f);
+  }
+  for (int step = 0; step < 3; ++step) {
+    const float loss = one.run<"loss", "averaged">(fg::feed<"x">(x));
+    CHECK(two.run<"loss", "averaged">(fg::feed<"x">(x)) == loss);
+    CHECK(softly.run<"loss", "averaged">(fg::feed<"x">(x)) == loss);
+  }
+  CHECK(two.get<"average">() == one.get<"average">());
+  CHECK(softly.get<"average">() == one.get<"average">());
+  CHECK(softly.plan_text<"loss">(fg::feed<"x">(x)).find("send") == std::string::npos);
+  fg::dynamic_session strict(g, {.threads = 1}), soft(g, {.threads = 1, .passes = {.soft_placement = true}});
+  CHECK_THROWS_AS((void)strict.run(strict.find<float, 4>("y"), fg::feed("x", x)), fg::plan_error);
+  CHECK(soft.run(soft.find<float, 4>("y"), fg::feed("x", x)) == fg::ndarray<float, 4>{2, 4, 6, 8});
+}
+
+TEST_CASE("the plan says why each instruction is where it is, and a picture shows the devices") {
+  const std::string text = fg::to_text(
+      fg::plan_of<averaged_on_two, fg::fetch<"loss", "averaged">, fg::fetch<"x">>.view(), averaged<true>.view());
+  CAPTURE(text);
+  CHECK(text.find("= channel : float[4] \"x\" @0 to @1 shared as s") != std::string::npos);
+  CHECK(text.find("@1 with operands") != std::string::npos);
+  CHECK(text.find("\"averaged\" @1 with state") != std::string::npos);
+  const std::string dot = fg::to_dot(averaged_on_two);
+  CAPTURE(dot);
+  CHECK(dot.find("d1 [label=\"/cpu:1\"") != std::string::npos);
+  CHECK(dot.find("[label=\"placeholder\\nx\\nfloat[4]\", style=filled, colorscheme=set312, fillcolor=1]") !=
+        std::string::npos);
+  CHECK(dot.find("[label=\"variable\\naverage\\nfloat[4]\", style=filled, colorscheme=set312, fillcolor=2]") !=
+        std::string::npos);
 }
 
 TEST_CASE("options.devices are those of the type, or a mistake") {

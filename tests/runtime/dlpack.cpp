@@ -73,12 +73,15 @@ TEST_CASE("a row-major tensor is borrowed and given back once") {
   foreign one(data, f32, {1, 3}, {77, 1});  // the stride of an axis of one element says nothing
   CHECK_FALSE(fg::dlpack_array<float, 1, 3>(&one.tensor).is_copy());
   foreign scalar(data + 3, f32, {});
-  CHECK(fg::dlpack_array<float>(&scalar.tensor).view()() == 3);
+  const fg::dlpack_array<float> three(&scalar.tensor);
+  CHECK(three.view()() == 3);
   foreign empty(nullptr, f32, {0, 2});
-  CHECK(fg::dlpack_array<float, batch, 2>(&empty.tensor).view().size() == 0);
+  const fg::dlpack_array<float, batch, 2> nothing(&empty.tensor);
+  CHECK(nothing.view().size() == 0);
   foreign without(data, f32, {7});
   without.tensor.deleter = nullptr;
-  CHECK(fg::dlpack_array<float, batch>(&without.tensor).view()(6) == 6);
+  const fg::dlpack_array<float, batch> kept(&without.tensor);
+  CHECK(kept.view()(6) == 6);
 }
 
 TEST_CASE("what does not lie row by row is copied, and given back at once") {

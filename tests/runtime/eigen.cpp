@@ -91,7 +91,8 @@ TEST_CASE("an array is made of a matrix and seen as one") {
   CHECK(fg::as_eigen(fixed).determinant() == doctest::Approx(-2));
   const fg::ndarray<float, batch> vector{1, 2, 3};
   CHECK(fg::as_eigen(vector).sum() == 6);
-  CHECK(fg::as_eigen(fg::ndarray<float>(2).view())(0, 0) == 2);
+  const fg::ndarray<float> two(2);
+  CHECK(fg::as_eigen(two.view())(0, 0) == 2);
   fg::ndarray<float, 2, 2, 3> cube;
   CHECK(fg::as_eigen(cube.reshape<4, 3>()).rows() == 4);
 
@@ -117,8 +118,9 @@ TEST_CASE("a step is fed with matrices, expressions and vectors") {
   fg::session<rows_model> s;
   Eigen::MatrixXf m(2, 3);
   m << 1, 2, 3, 4, 5, 6;
-  CHECK(fg::as_eigen(s.run<"twice">(fg::feed<"x">(m)).view()) == 2 * m);
-  CHECK(fg::as_eigen(s.run<"twice">(fg::feed<"x">(m + m)).view()) == 4 * m);
+  const auto twice = s.run<"twice">(fg::feed<"x">(m)), of_a_sum = s.run<"twice">(fg::feed<"x">(m + m));
+  CHECK(fg::as_eigen(twice) == 2 * m);
+  CHECK(fg::as_eigen(of_a_sum) == 4 * m);
   CHECK(s.run<"rows">(fg::feed<"x">(Eigen::Matrix<float, 2, 3>(m))) == fg::ndarray<float, batch>{6, 15});
   const Eigen::VectorXf flat = Eigen::VectorXf::Ones(6);  // as std::vector
   CHECK(s.run<"rows">(fg::feed<"x">(flat)) == fg::ndarray<float, batch>{3, 3});

@@ -49,6 +49,8 @@ constexpr auto derived = fg::define([](fg::graph& g) {
   g.name("pairs_sum", reduce_sum(pairs));
   g.name("sequence_sum", reduce_sum(sequence));
   g.name("joined", reduce_sum(pairs) + reduce_sum(sequence));
+  auto twice = g.placeholder<float, fg::dim{"2*time"}>("twice");
+  g.name("both", reduce_sum(sequence) + reduce_sum(twice));
 });
 
 }  // namespace
@@ -98,7 +100,11 @@ TEST_CASE("extents made of names are solved for and checked") {
   CHECK(refusal<fg::feed_error>(fg::problem::extent_conflict, [&] {
           const fg::ndarray<float, batch, time_steps> sequence(batch(3), time_steps(4));
           s.run<"joined">(fg::feed<"sequence">(sequence), fg::feed<"pairs">(std::vector<float>(24)));
-        }) == "\"2*batch\" is 6 in feed \"sequence\" and 8 in feed \"pairs\"");
+        }) == "\"batch\" is 4 in feed \"pairs\" and 3 in feed \"sequence\"");
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_conflict, [&] {
+          const fg::ndarray<float, batch, time_steps> sequence(batch(3), time_steps(4));
+          s.run<"both">(fg::feed<"twice">(std::vector<float>(6)), fg::feed<"sequence">(sequence));
+        }) == "\"2*time\" is 8 in feed \"sequence\" and 6 in feed \"twice\"");
 }
 
 TEST_CASE("a graph built at run time refuses feeds with an exception each") {
@@ -144,8 +150,94 @@ TEST_CASE("a named extent that nobody binds is named") {
   fg::graph g;
   auto zeros = g.name("zeros", g.constant<float, batch>(0));
   fg::dynamic_session s(g);
-  CHECK(refusal<fg::feed_error>(fg::problem::extent_unknown, [&] { s.run(zeros); }) ==
-        "\"batch\" is not bound by any feed of this step");
+  CHECK(refusal<fg::feed_error>(fg::problem::extent_unknown, [&] {
+          s.run(zeros);
+        }).ends_with(": a named extent that the step needs is not bound by any feed: float[batch]"));
+}
+
+TEST_CASE("a feed that nobody reads is needed where it alone says what a name is") {
+  fg::graph g;
+  auto x = g.placeholder<float, batch>("x");
+  auto other = g.placeholder<float, batch, 2>("other");
+  auto ones = g.name("ones", fg::ones_like(x));
+  auto by_x = g.name("by_x", gradients(reduce_sum(x), x));
+  auto twice = g.name("twice", other + expand_dims<1>(ones));
+  fg::dynamic_session s(g);
+  const std::vector<float> values{1, 2, 3};
+  const fg::ndarray<float, batch, 2> pairs{{1, 2}, {3, 4}};
+  CHECK(s.run(ones, fg::feed(x, values)) == fg::ndarray<float, batch>{1, 1, 1});
+  CHECK(s.run(by_x, fg::feed(x, values)) == fg::ndarray<float, batch>{1, 1, 1});
+  CHECK(s.run(ones, fg::feed(other, pairs)) == fg::ndarray<float, batch>{1, 1});
+  CHECK(s.run(twice, fg::feed(other, pairs))(1, 1) == 5);
+  // One is enough.
+  refusal<fg::feed_error>(fg::problem::fed_in_vain, [&] { s.run(ones, fg::feed(x, values), fg::feed(other, pairs)); });
+  refusal<fg::feed_error>(fg::problem::fed_in_vain, [&] { s.run(twice, fg::feed(other, pairs), fg::feed(x, values)); });
+  refusal<fg::feed_error>(fg::problem::extent_unknown, [&] { s.run(ones); });
+  refusal<fg::feed_error>(fg::problem::extent_unknown, [&] { s.run(by_x); });
+}
+
+namespace {
+
+constexpr auto of_extents = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch>("x");
+  g.name("ones", fg::ones_like(x));
+  g.name("by_x", gradients(reduce_sum(x), x));
+});
+static_assert(fg::plan_of<of_extents, fg::fetch<"by_x">>.fault.why == fg::problem::extent_unknown);
+static_assert(of_extents.peak_bytes<"ones">(batch(1000)) >= 0);
+
+}  // namespace
+
+TEST_CASE("the same of a model that the compiler plans") {
+  fg::session<of_extents> s;
+  const std::vector<float> values{1, 2, 3};
+  CHECK(s.run<"ones">(fg::feed<"x">(values)) == fg::ndarray<float, batch>{1, 1, 1});
+  CHECK(s.run<"by_x">(fg::feed<"x">(values)) == fg::ndarray<float, batch>{1, 1, 1});
+}
+
+TEST_CASE("what a rule requires of a named extent is checked when it is bound") {
+  constexpr fg::dim n{"n"}, m{"m"};
+  fg::graph g;
+  auto x = g.placeholder<float, n>("x");
+  auto rows = g.placeholder<float, m, n>("rows");
+  auto image = g.placeholder<float, 1, n, n, 1>("image");
+  auto filter = g.variable<float, 3, 3, 1, 1>("filter");
+  fg::dynamic_session s(g);
+  const auto needs = [&](auto y, const std::string& said, auto&&... feeds) {
+    const std::string text = refusal<fg::feed_error>(y.second, [&] { s.run(y.first, feeds...); });
+    CAPTURE(text);
+    CHECK(text.find(said) != text.npos);
+  };
+  const auto fed = [](int count) { return std::vector<float>(static_cast<std::size_t>(count), 1.0f); };
+  const auto top = g.name("top", std::get<0>(fg::top_k<5>(x)));
+  needs(std::pair(top, fg::problem::count_out_of_range), "\"top\": top_k", fg::feed(x, fed(3)));
+  needs(std::pair(top, fg::problem::count_out_of_range),
+        "top_k needs at least 5 where these feeds have \"n\" = 3: ", fg::feed(x, fed(3)));
+  CHECK(s.run(top, fg::feed(x, fed(5))).size() == 5);
+  needs(std::pair(top, fg::problem::count_out_of_range), "\"n\" = 4", fg::feed(x, fed(4)));  // bound to others before
+  CHECK(s.run(top, fg::feed(x, fed(6))).size() == 5);
+
+  const auto in_step = relu(std::get<0>(fg::top_k<2>(rows)) * 2);
+  needs(std::pair(in_step, fg::problem::count_out_of_range), "at least 2 where these feeds have \"n\" = 1",
+        fg::feed(rows, fg::ndarray<float, m, n>({4, 1})));
+  const auto box = fg::slice<fg::from<2>, 3>(x);
+  needs(std::pair(box, fg::problem::slice_bounds), "slice needs at least 5 where these feeds have \"n\" = 4",
+        fg::feed(x, fed(4)));
+  const auto rest = fg::strided_slice<fg::from<4>, fg::to<fg::edge>, fg::by<1>>(x);
+  needs(std::pair(rest, fg::problem::slice_bounds), "needs at least 4 where", fg::feed(x, fed(3)));
+  CHECK(s.run(rest, fg::feed(x, fed(4))).size() == 0);
+  const auto back = fg::strided_slice<fg::from<-3>, fg::to<fg::edge>, fg::by<2>>(x);
+  needs(std::pair(back, fg::problem::slice_bounds), "needs at least 3 where", fg::feed(x, fed(2)));
+  const auto square_image = [&](int side) { return fg::ndarray<float, 1, n, n, 1>({1, side, side, 1}); };
+  const auto convolved = fg::conv2d<fg::conv{.stride = {2, 2}}>(image, filter);
+  const auto pooled =
+      fg::avg_pool<fg::pool{.window = {3, 2}, .stride = {2, 2}, .padding = fg::padded(1, 0, 0, 0)}>(image);
+  needs(std::pair(convolved, fg::problem::conv_window), "conv2d needs at least 3 where these feeds have \"n\" = 2",
+        fg::feed(image, square_image(2)));
+  needs(std::pair(pooled, fg::problem::conv_window), "avg_pool needs at least 2 where these feeds have \"n\" = 1",
+        fg::feed(image, square_image(1)));
+  needs(std::pair(gradients(reduce_sum(convolved), filter), fg::problem::conv_window), "needs at least 3 where",
+        fg::feed(image, square_image(2)));
 }
 
 TEST_CASE("a device that the machine does not have is refused") {

@@ -141,6 +141,34 @@ TEST_CASE("a step that waits for another one's variables gives up in time") {
   CHECK(s.run<"value">(fg::within(1min)) == 301);
 }
 
+TEST_CASE("a time that no clock reaches is no limit") {
+  using clock = fg::limits::clock;
+  static constexpr auto never = clock::time_point::max();
+  CHECK(fg::within(clock::duration::max()).deadline == never);
+  CHECK(fg::within(std::chrono::hours::max()).deadline == never);
+  CHECK(fg::within(std::chrono::milliseconds::max()).deadline == never);
+  CHECK(fg::within(std::chrono::duration<double>(1e300)).deadline == never);
+  CHECK(fg::within(std::chrono::duration<float>(1e30f)).deadline == never);
+  CHECK(fg::within(24h * 365).deadline > clock::now() + 24h * 364);
+  for (const auto& past : {fg::within(clock::duration::min()), fg::within(std::chrono::hours::min()),
+                           fg::within(std::chrono::duration<double>(-1e300)), fg::within(0ms)}) {
+    CHECK(past.deadline <= clock::now());
+    CHECK(past.deadline > clock::now() - 1h);
+  }
+  fg::session<slow> s({.threads = 1});
+  s.run<"update">(fg::within(clock::duration::max()), fg::feed<"x">(1.0f));
+  s.run<"update">(fg::limits{.deadline = never - 1ns}, fg::feed<"x">(1.0f));
+  auto f = s.run_async<"update">(fg::within(std::chrono::hours::max()), fg::feed<"x">(1.0f));
+  CHECK(f.wait_for(std::chrono::hours::max()));
+  CHECK(f.wait_for(clock::duration::max()));
+  f.get();
+  auto quick = s.run_async<"update">(fg::limits{.deadline = never - 1ns}, fg::feed<"x">(1.0f));
+  quick.wait_for(std::chrono::hours::min());
+  quick.wait_for(std::chrono::duration<double>(-1e300));
+  quick.get();
+  CHECK(s.run<"value">() == 5);
+}
+
 TEST_CASE("a dynamic session takes limits anywhere among its arguments") {
   fg::graph g;
   auto x = g.placeholder<float>("x");

@@ -33,6 +33,13 @@ constexpr auto guarded = fg::define([](fg::graph& g) {
   g.name("slope", fg::gradients(reduce_sum(y), x));
 });
 
+constexpr auto averaging = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, batch, 3>("x");
+  auto w = g.variable<float, 3>("w", fg::init::ones());
+  auto loss = g.name("loss", reduce_mean(square(x * w)));
+  g.name("train", fg::gradient_descent(0.1).minimize(loss));
+});
+
 template <class F>
 std::string refusal(const F& f) {
   try {
@@ -78,6 +85,17 @@ TEST_CASE("infinities count, updates of variables too, and one number for all el
   CHECK(has(grow, "numerics_check.cpp:25"));
   CHECK(has(grow, "6 of 6 elements are not finite"));
   CHECK(has(grow, "1e+30 to 1e+30"));  // what the variable was before
+}
+
+TEST_CASE("the mean of an empty batch is not a number, and the check says what was empty") {
+  const fg::ndarray<float, batch, 3> none(batch(0));
+  fg::session<averaging> plain;
+  CHECK(std::isnan(plain.run<"loss">(fg::feed<"x">(none))));
+  fg::session<averaging> s({.threads = 1, .check_numerics = true});
+  const std::string text = refusal([&] { s.run<"loss", "train">(fg::feed<"x">(none)); });
+  CAPTURE(text);
+  CHECK(has(text, "the step was fed float[0, 3]: of no elements a mean is not a number"));
+  CHECK(s.get<"w">() == fg::ndarray<float, 3>{1, 1, 1});
 }
 
 TEST_CASE("nothing is checked unless it is asked for") {

@@ -1,5 +1,10 @@
 // Arrays print as NumPy prints them: tests/golden/print.txt is what it said.
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
 #include <flowgraph/arrays/print_with_fmt.hpp>
+
+#include <flowgraph/checkpoint.hpp>
 
 #include <fstream>
 #include <map>
@@ -116,4 +121,11 @@ TEST_CASE("streams print the same") {
   const fg::ndarray<int, 2, 2> a{{1, 2}, {3, 4}};
   out << a << a[1];
   CHECK(out.str() == "[[1 2]\n [3 4]][3 4]");
+}
+
+TEST_CASE("fmt has one way to print an array, whatever of it is included") {
+  const fg::ndarray<float, 2> a{1.0f, 2.5f};
+  CHECK(fmt::format("{}", a) == "[1.  2.5]");
+  CHECK(fmt::format("{:.2f}", a.view()) == "[1.00 2.50]");
+  CHECK(fmt::format("{}", std::vector<int>{1, 2}) == "[1, 2]");
 }

@@ -29,6 +29,16 @@ constexpr auto small = fg::define([](fg::graph& g) {
   g.name("both", group(seen, assign_add(w, g.constant<float, 2, 2>(1))));
 });
 
+constexpr auto difference = fg::define([](fg::graph& g) {
+  auto a = g.placeholder<float, 2>("a");
+  auto b = g.placeholder<float, 2>("b");
+  auto w = g.variable<float>("w");
+  g.name("a-b", a - b);
+  g.name("2a", a * 2);
+  g.name("count", assign_add(w, 1));
+  g.name("tick", g.name("copy", fg::group(assign_sub(w, 0.5f))));
+});
+
 int calls = 0;
 void count_call(fg::array_ref<const float>, fg::array_ref<float> out) {
   ++calls;
@@ -57,6 +67,41 @@ TEST_CASE("run gives values typed by the model") {
   auto only_value = s.run<"seen", "sum">(fg::feed<"x">(x));  // an operation gives nothing
   static_assert(std::is_same_v<decltype(only_value), float>);
   CHECK(s.get<"count">()() == 2);
+}
+
+template <fg::fixed_string... Fetch>
+struct asked {
+  template <class... Feeds>
+  using plan = typename fg::detail::call_of<difference, std::tuple<Feeds...>, Fetch...>::plan;
+};
+
+TEST_CASE("signatures that differ only in order have one plan") {
+  const std::vector<float> a{5, 7}, b{1, 2};
+  const auto fed_a = fg::feed<"a">(a);
+  const auto fed_b = fg::feed<"b">(b);
+  using A = std::remove_cv_t<decltype(fed_a)>;
+  using B = std::remove_cv_t<decltype(fed_b)>;
+  using plan = asked<"a-b", "2a", "count", "tick">::plan<A, B>;
+  static_assert(std::is_same_v<plan, asked<"tick", "a-b", "count", "2a">::plan<B, A>>);
+  static_assert(std::is_same_v<plan, asked<"count", "copy", "a-b", "2a">::plan<B, A>>);
+  static_assert(!std::is_same_v<plan, asked<"2a", "a-b", "count", "tick">::plan<A, B>>);  // values are the caller's
+
+  fg::session<difference> s;
+  using pair = fg::ndarray<float, 2>;
+  const auto [d, twice] = s.run<"a-b", "2a", "count", "tick">(fed_a, fed_b);
+  const auto [again, twice_again] = s.run<"tick", "a-b", "count", "2a">(fed_b, fed_a);
+  const auto [first, second] = s.run_async<"2a", "tick", "a-b">(fed_b, fed_a).get();
+  CHECK(d == pair{4, 5});
+  CHECK(again == d);
+  CHECK(twice == pair{10, 14});
+  CHECK(twice_again == twice);
+  CHECK(first == twice);
+  CHECK(second == d);
+  pair into;
+  s.run_into<"a-b">(into, fed_b, fed_a);
+  CHECK(into == d);
+  CHECK(s.plan_text<"a-b">(fed_b, fed_a) == s.plan_text<"a-b">(fed_a, fed_b));
+  CHECK(s.get<"w">()() == 0.5f);  // 2 times 1 - 0.5 and once -0.5
 }
 
 TEST_CASE("everything feedable can be fed") {

@@ -1,4 +1,5 @@
 // Which threads a session uses: none that it was not given, and those of the application where it lends them.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
 #include <flowgraph/define.hpp>
+#include <flowgraph/session/limits.hpp>
 #include <flowgraph/session/session.hpp>
 
 #ifdef __linux__
@@ -136,6 +138,39 @@ TEST_CASE("a session has no threads of its own until a step needs them, and then
   CHECK(threads_of_process() == before);
   CHECK(three.run<"sum">(fg::feed<"x">(x)) == expected);
   CHECK(threads_of_process() == before + 2);
+}
+
+TEST_CASE("steps without callers have the same threads, at least one; deadlines of theirs one that keeps the time") {
+  static constexpr auto both = fg::define([](fg::graph& g) {
+    auto x = g.placeholder<float, 128, 1024>("x");
+    auto q = fg::fifo_queue<fg::tensor<float>>(g, "q", 8);
+    auto sum = reduce_sum(tanh(x) * 2.0f) + reduce_sum(tanh(x) * 3.0f);
+    g.name("sum", sum);
+    g.name("put", q.enqueue(sum));
+    g.name("get", q.dequeue());
+  });
+  const auto x = input();
+  for (const int threads : {1, 2, 3}) {
+    const int before = threads_before();
+    if (before < 0) return;
+    fg::session<both> s({.threads = threads, .inter_op = fg::inter_op_policy::parallel});
+    const float expected = s.run<"sum">(fg::feed<"x">(x));
+    CHECK(threads_of_process() == before + threads - 1);
+    const int crew = std::max(threads - 1, 1);
+    std::vector<fg::future<float>> waiting;
+    for (int i = 0; i < 10; ++i) waiting.push_back(s.run_async<"get">());
+    std::vector<fg::future<void>> putting;
+    for (int i = 0; i < 10; ++i) putting.push_back(s.run_async<"put">(fg::feed<"x">(x)));
+    CHECK(s.run<"sum">(fg::feed<"x">(x)) == expected);
+    for (auto& f : waiting) CHECK(f.get() == expected);
+    for (auto& f : putting) f.get();
+    CHECK(threads_of_process() == before + crew);
+    CHECK_THROWS_AS(s.run<"get">(fg::within(std::chrono::milliseconds(1))), fg::deadline_error);
+    CHECK(threads_of_process() == before + crew);
+    for (int i = 0; i < 3; ++i)
+      CHECK_THROWS_AS(s.run_async<"get">(fg::within(std::chrono::milliseconds(1))).get(), fg::deadline_error);
+    CHECK(threads_of_process() == before + crew + 1);
+  }
 }
 
 TEST_CASE("no more threads than asked for run kernels at the same time") {

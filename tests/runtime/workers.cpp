@@ -7,7 +7,7 @@
 
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
-#include <flowgraph/engine/threads/pool_workers.hpp>
+#include <flowgraph/engine/threads/crew.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 
 namespace fg = flowgraph;
@@ -26,7 +26,7 @@ struct call {
 TEST_CASE("every piece of work is done once, in parts that do not depend on the number of threads") {
   for (const int threads : {1, 2, 4}) {
     Eigen::ThreadPool pool(threads);
-    fg::detail::pool_workers w(&pool, threads);
+    fg::detail::crew w(&pool, threads);
     const call c(w);
     for (const std::int64_t n : {0, 1, 63, 64, 65, 1000, 100'000}) {
       std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
@@ -45,7 +45,7 @@ TEST_CASE("every piece of work is done once, in parts that do not depend on the 
 
 TEST_CASE("an exception of a part ends the call, and the workers go on") {
   Eigen::ThreadPool pool(2);
-  fg::detail::pool_workers w(&pool, 2);
+  fg::detail::crew w(&pool, 2);
   const call c(w);
   for (int round = 0; round < 50; ++round) {
     CHECK_THROWS_AS(fg::parallel_for(c.args, 100, 1,
@@ -61,7 +61,7 @@ TEST_CASE("an exception of a part ends the call, and the workers go on") {
 
 TEST_CASE("a call from a thread of a busy pool finishes") {
   Eigen::ThreadPool pool(2);
-  fg::detail::pool_workers w(&pool, 2);
+  fg::detail::crew w(&pool, 2);
   const call c(w);
   std::atomic<int> done{0};
   fg::parallel_for(c.args, 8, 1, [&](std::int64_t, std::int64_t) {
@@ -75,7 +75,7 @@ TEST_CASE("a call from a thread of a busy pool finishes") {
 TEST_CASE("workers may end before a pool that they do not own") {
   Eigen::ThreadPool pool(1);
   for (int round = 0; round < 200; ++round) {
-    fg::detail::pool_workers w(&pool, 3);  // more helpers than the pool has threads: some start late
+    fg::detail::crew w(&pool, 3);  // more helpers than the pool has threads: some start late
     const call c(w);
     std::atomic<int> done{0};
     fg::parallel_for(c.args, 4, 1, [&](std::int64_t, std::int64_t) { ++done; });

@@ -207,7 +207,7 @@ void check_state(const golden_case& c, graph_data& g, const built_op& b) {
   data.erase(data.begin());
   r.run(data);
   fetched_array after;
-  fgd::read_variable(r.engine(), in.ids[0], [&](const array_view& v) { after = fetch(v); });
+  fgd::read_variable(r.engine(), g.view(), in.ids[0], [&](const array_view& v) { after = fetch(v); });
   compare("the variable", after, c.out[0].dims, c.out[0].values, tolerance_for(after.type));
 }
 

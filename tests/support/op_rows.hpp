@@ -56,7 +56,7 @@ void collect(const std::array<T, N>& t, std::vector<int>& ids) {
 
 template <class T, auto... E>
 tensor<T, E...> input(graph& g, std::type_identity<tensor<T, E...>>) {
-  return g.placeholder<T, E...>("input");
+  return g.placeholder<T, E...>("input" + std::to_string(g.data().nodes.size()));
 }
 template <class T, auto... E>
 variable<T, E...> state(graph& g, std::type_identity<tensor<T, E...>>) {

@@ -353,7 +353,7 @@ class generator {
     const value v = any([](value u) { return is_wide(u) && u.tensor.rank() >= 1 && is_small(u.tensor.shape()); }, x_);
     extents r = v.tensor.shape();
     ops::pad::attrs a{};
-    a.value = 0.5;
+    a.value = ops::literal_word(0.5);
     for (int i = 0; i < r.rank; ++i)
       if (is_number(r[i]) && pick(2) == 0) {
         a.begin[i] = pick(2);
@@ -401,7 +401,8 @@ class generator {
       default: {
         extents r = classes.shape();
         r.push(3);
-        return add(emit_as<ops::one_hot>(r, dtype::float32, {1, -0.5}, classes), true);
+        return add(emit_as<ops::one_hot>(r, dtype::float32, {ops::literal_word(1.0), ops::literal_word(-0.5)}, classes),
+                   true);
       }
     }
   }

@@ -73,7 +73,7 @@ class planned_run {
     std::vector<const fgd::borrowed*> data;
     for (const fgd::borrowed& b : feeds) data.push_back(&b);
     std::vector<fetched_array> result;
-    fgd::run(engine_, step_, graph_, {data.data(), nullptr}, [&](const fgd::step_values& done) {
+    fgd::run(engine_, *step_, graph_, {data.data(), nullptr}, [&](const fgd::step_values& done) {
       for (std::size_t k = 0; k < done.size(); ++k) {
         array_view v = done.view(k);
         std::vector<double> copy(static_cast<std::size_t>(v.size()) + 1);  // large enough for any type, and aligned
@@ -90,7 +90,7 @@ class planned_run {
 
   fgd::engine& engine_;
   graph_view graph_;
-  fgd::prepared_step& step_;
+  std::shared_ptr<fgd::prepared_step> step_;
 };
 
 class runner {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -39,7 +40,7 @@ struct data_layout {
 //   data(D&)            the first element, const where D is
 //   dims(d, to)         the extents; of no interest where the layout has them all
 //   keep                optional, for data that may not lie row by row in memory: what holds the copy. Then
-//                       data(const D&, keep&) makes it where it has to.
+//                       data(const D&, keep&) makes it where it has to, and copy(const D&, keep&) always.
 template <class D>
 struct data_traits {
   static constexpr data_layout layout{};
@@ -157,6 +158,59 @@ struct lent {
       data.data = traits::data(from);
   }
 };
+
+// What was moved in: lent for as long as this lives, wherever it is moved or copied to.
+template <class D>
+struct owned {
+  explicit owned(D&& from) : value(static_cast<D&&>(from)), data(lent<D>(value).data) {}
+  owned(owned&& other) noexcept : value(static_cast<D&&>(other.value)), data(other.data) { find(); }
+  owned(const owned& other) : value(other.value), data(other.data) { find(); }
+  owned& operator=(const owned&) = delete;
+
+  D value;
+  borrowed data;
+
+ private:
+  void find() { data.data = data_traits<D>::data(static_cast<const D&>(value)); }
+};
+template <class Row, std::size_t N>
+struct owned<Row[N]> {
+  explicit owned(const Row (&from)[N]) : data(lent<Row[N]>(from).data) {
+    std::memcpy(value, from, sizeof value);
+    find();
+  }
+  owned(const owned& other) : data(other.data) {
+    std::memcpy(value, other.value, sizeof value);
+    find();
+  }
+  owned& operator=(const owned&) = delete;
+
+  Row value[N];
+  borrowed data;
+
+ private:
+  void find() { data.data = value; }
+};
+// An expression may lie in memory that ends with the line that it stands in: its elements are copied.
+template <copied_data D>
+struct owned<D> {
+  explicit owned(const D& from) {
+    constexpr const data_layout& l = data_traits<D>::layout;
+    data = {nullptr, l.type, l.flat, l.rank, {}, 1};
+    data_traits<D>::dims(from, data.dims);
+    for (int i = 0; i < l.rank; ++i) data.count *= data.dims[i];
+    data.data = data_traits<D>::copy(from, keep);
+  }
+
+  typename data_traits<D>::keep keep;
+  borrowed data;
+};
+
+// Data by whether it was moved in.
+template <class D, bool Owned>
+using held_data = std::conditional_t<Owned, owned<D>, lent<D>>;
+template <class Given>
+inline constexpr bool is_moved_in = !std::is_lvalue_reference_v<Given>;
 
 enum class feed_fit { ok, wrong_type, wrong_extents };
 

@@ -82,7 +82,8 @@ class dlpack_array {
   }
 
   bool is_copy() const { return copied_ != nullptr; }
-  const ndview<const T, Extents...>& view() const { return array_; }
+  const ndview<const T, Extents...>& view() const& { return array_; }
+  void view() const&& = delete;  // it would outlive the tensor
 
  private:
   using view_type = ndview<const T, Extents...>;

@@ -77,18 +77,21 @@ struct data_traits<D> : eigen_traits<D> {
   using typename eigen_traits<D>::scalar;
   using keep = aligned_buffer<scalar>;
 
-  static const scalar* data(const D& m, keep& copy) {
+  static const scalar* data(const D& m, keep& to) {
     constexpr bool in_memory = (D::Flags & eigen_direct_access) != 0;
     if constexpr (in_memory && (eigen_traits<D>::is_vector || bool(D::IsRowMajor)))
       if (m.innerStride() == 1 && (eigen_traits<D>::is_vector || m.rows() <= 1 || m.outerStride() == m.cols()))
         return m.data();
+    return copy(m, to);
+  }
+  static const scalar* copy(const D& m, keep& to) {
     constexpr bool is_array = std::derived_from<D, Eigen::ArrayBase<D>>;
     constexpr int any = eigen_dynamic;
     using rows = std::conditional_t<is_array, Eigen::Array<scalar, any, any, eigen_rows, any, any>,
                                     Eigen::Matrix<scalar, any, any, eigen_rows, any, any>>;
-    copy = allocate_aligned<scalar>(static_cast<std::size_t>(m.size()));
-    eigen_map<rows>(copy.get(), m.rows(), m.cols()) = m;
-    return copy.get();
+    to = allocate_aligned<scalar>(static_cast<std::size_t>(m.size()));
+    eigen_map<rows>(to.get(), m.rows(), m.cols()) = m;
+    return to.get();
   }
 };
 

@@ -115,51 +115,93 @@ class ndarray : public detail::array_extents<Extents...> {
     return *this;
   }
 
-  T* data() { return data_.get(); }
-  const T* data() const { return data_.get(); }
+  // What leads to the elements lasts as long as the array stays where it is; of a temporary array elements and rows are
+  // copies, and all that would be left without an array is a mistake.
+  T* data() & { return data_.get(); }
+  const T* data() const& { return data_.get(); }
+  template <class Array = ndarray>
+  const T* data() const&& {
+    detail::mistake<problem::array_ends, Array>();
+    return static_cast<const T*>(data_.get());
+  }
 
   template <std::integral... I>
     requires(sizeof...(I) == sizeof...(Extents))
-  T& operator()(I... index) {
+  T& operator()(I... index) & {
     return data()[this->offset(index...)];
   }
   template <std::integral... I>
     requires(sizeof...(I) == sizeof...(Extents))
-  const T& operator()(I... index) const {
+  const T& operator()(I... index) const& {
     return data()[this->offset(index...)];
+  }
+  template <std::integral... I>
+    requires(sizeof...(I) == sizeof...(Extents))
+  T operator()(I... index) const&& {
+    return data_[static_cast<std::size_t>(this->offset(index...))];
   }
   // The first axis at i: an element, or a view of what lies there.
-  decltype(auto) operator[](std::int64_t i)
+  decltype(auto) operator[](std::int64_t i) &
+        requires(rank > 0)
+  {
+    return view()[i];
+  }
+  decltype(auto) operator[](std::int64_t i) const&
     requires(rank > 0)
   {
     return view()[i];
   }
-  decltype(auto) operator[](std::int64_t i) const
+  auto operator[](std::int64_t i) const&&
     requires(rank > 0)
   {
-    return view()[i];
+    return row_of<Extents...>(i);
   }
 
-  // Views last as long as the array stays where it is.
-  ndview<T, Extents...> view() { return {data(), this->dims_}; }
-  ndview<const T, Extents...> view() const { return {data(), this->dims_}; }
-  // The same elements with other extents: ndview.hpp says how names get their numbers.
+  ndview<T, Extents...> view() & { return {data(), this->dims_}; }
+  ndview<const T, Extents...> view() const& { return {data(), this->dims_}; }
+  template <class Array = ndarray>
+  ndview<const T, Extents...> view() const&& {
+    detail::mistake<problem::array_ends, Array>();
+    return ndview<const T, Extents...>(data_.get(), this->dims_);
+  }
+  // The same elements with other extents: ndview.hpp says how names get their numbers. A temporary array gives its
+  // elements away.
   template <auto... New, std::same_as<binding>... B>
-  auto reshape(B... bindings) {
+  auto reshape(B... bindings) & {
     return view().template reshape<New...>(bindings...);
   }
   template <auto... New, std::same_as<binding>... B>
-  auto reshape(B... bindings) const {
+  auto reshape(B... bindings) const& {
     return view().template reshape<New...>(bindings...);
+  }
+  template <auto... New, std::same_as<binding>... B>
+  auto reshape(B... bindings) && {
+    const auto dims = this->template reshaped<New...>(type, {bindings...});
+    return ndarray<T, New...>(dims, std::move(data_));
   }
 
   // All elements, row by row.
-  std::span<T> span() { return view().span(); }
-  std::span<const T> span() const { return view().span(); }
-  T* begin() { return data(); }
-  T* end() { return data() + this->size_; }
-  const T* begin() const { return data(); }
-  const T* end() const { return data() + this->size_; }
+  std::span<T> span() & { return view().span(); }
+  std::span<const T> span() const& { return view().span(); }
+  template <class Array = ndarray>
+  std::span<const T> span() const&& {
+    detail::mistake<problem::array_ends, Array>();
+    return std::span<const T>();
+  }
+  T* begin() & { return data(); }
+  T* end() & { return data() + this->size_; }
+  const T* begin() const& { return data(); }
+  const T* end() const& { return data() + this->size_; }
+  template <class Array = ndarray>
+  const T* begin() const&& {
+    detail::mistake<problem::array_ends, Array>();
+    return static_cast<const T*>(data_.get());
+  }
+  template <class Array = ndarray>
+  const T* end() const&& {
+    detail::mistake<problem::array_ends, Array>();
+    return static_cast<const T*>(data_.get());
+  }
 
   operator T() const
     requires(rank == 0)
@@ -175,6 +217,14 @@ class ndarray : public detail::array_extents<Extents...> {
 
  private:
   struct uninitialised {};
+
+  template <auto First, auto... Rest>
+  auto row_of(std::int64_t i) const {
+    if constexpr (sizeof...(Rest) == 0)
+      return T(view()[i]);
+    else
+      return ndarray<T, Rest...>(view()[i]);
+  }
 
   ndarray(const dims_type& dims, uninitialised)
       : base(type, dims),

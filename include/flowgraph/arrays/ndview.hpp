@@ -86,7 +86,8 @@ class array_extents {
   using dims_type = std::array<std::int64_t, sizeof...(Extents)>;
 
   std::int64_t size() const { return size_; }
-  const dims_type& dims() const { return dims_; }
+  const dims_type& dims() const& { return dims_; }
+  dims_type dims() const&& { return dims_; }
   std::int64_t dim(int axis) const { return dims_[static_cast<std::size_t>(axis)]; }
 
  protected:

@@ -44,6 +44,17 @@ struct array_formatter : fmt::formatter<printed_t<typename Array::value_type>> {
 
 }  // namespace flowgraph::detail
 
+// <fmt/ranges.h>, wherever it is included, has a formatter for everything with a begin and an end: arrays are no ranges
+// for it, or there would be two.
+FMT_BEGIN_NAMESPACE
+template <class T, class Char>
+struct is_range;
+template <class T, auto... Extents, class Char>
+struct is_range<flowgraph::ndarray<T, Extents...>, Char> : std::false_type {};
+template <class T, auto... Extents, class Char>
+struct is_range<flowgraph::ndview<T, Extents...>, Char> : std::false_type {};
+FMT_END_NAMESPACE
+
 template <class T, auto... Extents>
 struct fmt::formatter<flowgraph::ndarray<T, Extents...>>
     : flowgraph::detail::array_formatter<flowgraph::ndarray<T, Extents...>> {};

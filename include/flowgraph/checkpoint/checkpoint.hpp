@@ -13,10 +13,9 @@ namespace flowgraph {
 namespace detail {
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF void save_variables(engine& e, const graph_view& g, const file_path& path,
-                                         const checkpoint_options& o, const file_metadata& metadata);
-FLOWGRAPH_OTHER_HALF file_metadata restore_variables(engine& e, const graph_view& g, const file_path& path,
-                                                     const checkpoint_options& o);
+FLOWGRAPH_OTHER_HALF void save_variables(engine& e, const file_path& path, const checkpoint_options& o,
+                                         const file_metadata& metadata);
+FLOWGRAPH_OTHER_HALF file_metadata restore_variables(engine& e, const file_path& path, const checkpoint_options& o);
 
 }  // namespace FLOWGRAPH_HALF
 }  // namespace detail
@@ -27,7 +26,7 @@ template <class Session>
 void save(Session& s, const file_path& path, const checkpoint_options& options = {},
           const file_metadata& metadata = {}) {
   using access = detail::session_access;
-  detail::save_variables(access::engine_of(s), access::graph_of(s), path, options, metadata);
+  detail::save_variables(access::engine_of(s), path, options, metadata);
 }
 
 // Gives the metadata that was saved. Throws file_error for a bad file and checkpoint_error for one of another model;
@@ -35,7 +34,7 @@ void save(Session& s, const file_path& path, const checkpoint_options& options =
 template <class Session>
 file_metadata restore(Session& s, const file_path& path, const checkpoint_options& options = {}) {
   using access = detail::session_access;
-  return detail::restore_variables(access::engine_of(s), access::graph_of(s), path, options);
+  return detail::restore_variables(access::engine_of(s), path, options);
 }
 
 }  // namespace flowgraph

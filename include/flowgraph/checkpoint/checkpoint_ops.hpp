@@ -69,10 +69,12 @@ namespace detail {
 struct state_of_graph {
   vec<int> variables;
   vec<std::int64_t> words;
+  bool trained = false;  // an optimizer changes it at the end of the step
 
   constexpr state_of_graph(const graph_data& g, std::string_view path) : words(ops::text_words(path)) {
     const graph_view v = g.view();
     for (int i = 0; i < v.size(); ++i) {
+      trained |= v.nodes[i].at_end;
       if (v.nodes[i].op->id != ops::variable::id) continue;
       variables.push(i);
       const vec<std::int64_t> name = ops::text_words(v.name_of(i));
@@ -89,8 +91,12 @@ constexpr operation save_state(graph& g, std::string_view path, caller where = {
   graph_data& d = g.data();
   d.where = where;
   const detail::state_of_graph s(d, path);
-  return {&d, d.append(op_def_of<ops::save_tensors>, 0, dtype::none, s.variables.begin(), s.variables.size(),
-                       s.words.begin(), s.words.size())};
+  const bool at_end = d.at_end;
+  d.at_end |= s.trained;  // behind the optimizers, in a branch too
+  const int save = d.append(op_def_of<ops::save_tensors>, 0, dtype::none, s.variables.begin(), s.variables.size(),
+                            s.words.begin(), s.words.size());
+  d.at_end = at_end;
+  return {&d, save};
 }
 
 // An operation that gives every variable that the graph has by now the value in the file, or none of them. Random

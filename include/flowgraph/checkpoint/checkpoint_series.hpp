@@ -2,11 +2,11 @@
 // best ones, and finds where to go on after whatever ended the program.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include <flowgraph/formats/stored_tensor.hpp>
@@ -19,26 +19,20 @@ namespace detail {
 
 // The directory, and the thread that writes there.
 class series_writer;
-struct end_series {
-  void operator()(series_writer* w) const noexcept;
-};
-using series_handle = std::unique_ptr<series_writer, end_series>;
+using series_handle = handle<series_writer>;
 
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF series_handle begin_series(const file_path& directory, series_options options);
 // Ends when everything is written.
-FLOWGRAPH_OTHER_HALF void end_writing(series_writer* w) noexcept;
-FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, const graph_view& g, std::uint64_t step,
-                                         const checkpoint_note& note);
+FLOWGRAPH_OTHER_HALF void give_back(series_writer* w) noexcept;
+FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, std::uint64_t step, const checkpoint_note& note);
 FLOWGRAPH_OTHER_HALF void wait_for_series(series_writer& w);
 FLOWGRAPH_OTHER_HALF std::vector<series_entry> entries_of(const series_writer& w);
 FLOWGRAPH_OTHER_HALF std::optional<series_entry> latest_of(const series_writer& w);
 FLOWGRAPH_OTHER_HALF std::optional<series_entry> best_of(const series_writer& w);
 
 }  // namespace FLOWGRAPH_HALF
-
-inline void end_series::operator()(series_writer* w) const noexcept { end_writing(w); }
 
 }  // namespace detail
 
@@ -54,7 +48,7 @@ class checkpoint_series {
   template <class Session>
   void save_async(Session& s, std::uint64_t step, const checkpoint_note& note = {}) {
     using access = detail::session_access;
-    detail::save_in_series(*writer_, access::engine_of(s), access::graph_of(s), step, note);
+    detail::save_in_series(*writer_, access::engine_of(s), step, note);
   }
   // Comes back when the file is safe.
   template <class Session>

@@ -48,8 +48,9 @@ inline std::filesystem::directory_iterator files_of(const std::filesystem::path&
 // By name. A file that vanishes meanwhile was removed by who writes.
 inline std::vector<series_entry> series_files(const std::filesystem::path& directory) {
   std::vector<series_entry> found;
+  std::error_code failed;
   for (const auto& file : files_of(directory))
-    if (const auto step = step_of(file.path().filename().string()))
+    if (const auto step = step_of(file.path().filename().string()); step && file.is_regular_file(failed))
       found.push_back({.path = file.path(), .step = *step, .metric = {}});
   return found;
 }
@@ -88,16 +89,11 @@ inline void sort_by_metric(std::vector<series_entry>& all, flowgraph::better bet
   });
 }
 
-// Removes what need not stay, and what was being written when an earlier program ended.
-inline void tidy(const std::filesystem::path& directory, const series_options& o) {
-  std::error_code ignored;
-  for (const auto& file : files_of(directory)) {
-    const std::string name = file.path().filename().string();
-    if (name.starts_with(series_prefix) && name.ends_with(temporary_suffix))
-      std::filesystem::remove(file.path(), ignored);
-  }
+// Removes what need not stay. all: as they were saved.
+inline void tidy(const std::vector<series_entry>& all, const series_options& o) {
   if (o.keep_last <= 0) return;
-  std::vector<series_entry> old = complete_files(directory), best = old;
+  std::error_code ignored;
+  std::vector<series_entry> old = all, best = all;
   old.resize(old.size() - std::min(old.size(), static_cast<std::size_t>(o.keep_last)));
   sort_by_metric(best, o.better);
   best.resize(std::min(best.size(), static_cast<std::size_t>(std::max(0, o.keep_best))));
@@ -128,23 +124,27 @@ class series_writer {
   series_writer(std::filesystem::path directory, series_options options)
       : directory_(std::move(directory)),
         options_(std::move(options)) {
-    std::error_code ec;
-    std::filesystem::create_directories(directory_, ec);
+    make_directories(directory_.string());
     files_of(directory_);
   }
 
   const std::filesystem::path& directory() const { return directory_; }
   const series_options& options() const { return options_; }
 
-  void save(engine& e, const graph_view& g, std::uint64_t step, const checkpoint_note& note) {
-    auto copy = std::make_shared<session_copy>(copy_session(e, g, options_.checkpoint, note.metadata, spare_->take()));
+  void save(engine& e, std::uint64_t step, const checkpoint_note& note) {
+    auto copy = std::make_shared<session_copy>(copy_session(e, options_.checkpoint, note.metadata, spare_->take()));
     if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
-    writer_.post([directory = directory_, options = options_, step, copy, spare = spare_] {
-      const std::vector<series_entry> earlier = complete_files(directory);
-      copy->metadata[save_key] = std::to_string(earlier.empty() ? 1 : earlier.back().save + 1);
-      write_safetensors(directory / series_file_name(step), copy->tensors, copy->metadata);
+    writer_.post([directory = directory_, options = options_, step, metric = note.metric, copy, spare = spare_] {
+      remove_leftovers(directory.string(), series_prefix);
+      std::vector<series_entry> all = complete_files(directory);
+      const std::uint64_t save = all.empty() ? 1 : all.back().save + 1;
+      const std::filesystem::path path = directory / series_file_name(step);
+      copy->metadata[save_key] = std::to_string(save);
+      write_safetensors(path, copy->tensors, copy->metadata);
       spare->give(std::move(*copy));
-      tidy(directory, options);
+      std::erase_if(all, [step](const series_entry& old) { return old.step == step; });
+      all.push_back({.path = path, .step = step, .metric = metric, .save = save});
+      tidy(all, options);
     });
   }
   void wait() { writer_.wait(); }
@@ -161,10 +161,9 @@ inline namespace FLOWGRAPH_HALF {
 FLOWGRAPH_OTHER_HALF series_handle begin_series(const file_path& directory, series_options options) {
   return series_handle(new series_writer(directory, std::move(options)));
 }
-FLOWGRAPH_OTHER_HALF void end_writing(series_writer* w) noexcept { delete w; }
-FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, const graph_view& g, std::uint64_t step,
-                                         const checkpoint_note& note) {
-  w.save(e, g, step, note);
+FLOWGRAPH_OTHER_HALF void give_back(series_writer* w) noexcept { delete w; }
+FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, std::uint64_t step, const checkpoint_note& note) {
+  w.save(e, step, note);
 }
 FLOWGRAPH_OTHER_HALF void wait_for_series(series_writer& w) { w.wait(); }
 FLOWGRAPH_OTHER_HALF std::vector<series_entry> entries_of(const series_writer& w) {

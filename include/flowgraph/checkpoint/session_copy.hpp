@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
-#include <flowgraph/ops/state.hpp>
 #include <flowgraph/session/engine_here.hpp>
 #include "checkpoint_match.hpp"
 #include "checkpoint_options.hpp"
@@ -47,12 +46,10 @@ inline std::optional<random_position> noted_position(const safetensors_file& f) 
   return random_position{*seed, *steps};
 }
 
-inline wanted_tensor describe(const graph_view& g, const variable_view& v, const checkpoint_options& o) {
-  const std::string_view own = g.name_of(v.node);
-  std::string name = own.empty() ? fmt::format("variable_{}", v.node) : std::string(own);
+inline wanted_tensor describe(const variable_view& v, const checkpoint_options& o) {
+  std::string name = v.name.empty() ? fmt::format("variable_{}", v.node) : std::string(v.name);
   if (o.name_in_file) name = o.name_in_file(name);
-  const bool trainable = attrs_from_words<ops::variable::attrs>(g.attrs(v.node).data).trainable != 0;
-  return {std::move(name), v.value.type, v.dims(), trainable || !o.trainable_only};
+  return {std::move(name), v.value.type, v.dims(), v.trainable || !o.trainable_only};
 }
 
 // One moment of a session.
@@ -63,8 +60,8 @@ struct session_copy {
 };
 
 // used: an earlier copy, whose memory serves again. New memory costs more than the copying.
-inline session_copy copy_session(engine& e, const graph_view& g, const checkpoint_options& o,
-                                 const file_metadata& metadata, session_copy used = {}) {
+inline session_copy copy_session(engine& e, const checkpoint_options& o, const file_metadata& metadata,
+                                 session_copy used = {}) {
   for (const auto& [key, value] : metadata)
     if (key.starts_with(own_keys))
       throw argument_error(
@@ -74,7 +71,7 @@ inline session_copy copy_session(engine& e, const graph_view& g, const checkpoin
   c.metadata = metadata;
   read_variables(e, [&](std::span<const variable_view> all, random_position p) {
     for (const variable_view& v : all) {
-      wanted_tensor w = describe(g, v, o);
+      wanted_tensor w = describe(v, o);
       if (!w.restored) continue;
       const std::size_t i = c.tensors.size();
       const bool fits = i < used.tensors.size() && used.tensors[i].bytes.size() == v.bytes();

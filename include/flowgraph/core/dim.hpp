@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "extent_text.hpp"
 
@@ -94,11 +95,21 @@ namespace detail {
 // type the library deduces; or the dim of the canonical text.
 template <auto E>
 consteval auto canonical() {
-  if constexpr (std::integral<decltype(E)>) {
-    static_assert(E >= 0 && static_cast<std::uint64_t>(E) < (1ull << 31), "an extent must be between 0 and 2^31-1");
-    return static_cast<int>(E);
+  if constexpr (!extent_argument<std::remove_cvref_t<decltype(E)>>) {
+    static_assert(
+        extent_argument<std::remove_cvref_t<decltype(E)>>,
+        "an extent is a number, or a named extent, as batch is after inline constexpr fg::dim batch{\"batch\"}");
+    return 1;
+  } else if constexpr (std::integral<decltype(E)>) {
+    constexpr bool in_range = E >= 0 && static_cast<std::uint64_t>(E) < (1ull << 31);
+    static_assert(in_range,
+                  "an extent must be between 0 and 2^31-1; one that only feeds tell has a name, as batch has after "
+                  "inline constexpr fg::dim batch{\"batch\"}");
+    return in_range ? static_cast<int>(E) : 1;
   } else {
     constexpr extent_text text = polynomial_of(E).text();
+    static_assert(!text.too_long && polynomial_of(E).ok(),
+                  "the text of an extent must not be longer than 95 characters");
     char copy[static_cast<std::size_t>(text.length) + 1]{};
     for (int i = 0; i < text.length; ++i) copy[i] = text.chars[i];
     return dim<static_cast<std::size_t>(text.length) + 1>(copy);

@@ -2,13 +2,27 @@
 // coefficients; its canonical text ("2*batch", "batch*time", "time-1", "(h+1)/2") is its identity, so two ways of
 // computing the same extent compare equal wherever they meet. A floor division is an atom: "(h+1)/2".
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "other_half.hpp"
 #include "text_view.hpp"
 #include "vec.hpp"
 
 namespace flowgraph::detail {
+
+// Sums and products stop at the ends of the type: larger than any memory in either case.
+constexpr std::int64_t saturated_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? INT64_MIN : INT64_MAX;
+}
+constexpr std::int64_t saturated_mul(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) != (b < 0) ? INT64_MIN : INT64_MAX;
+}
 
 inline constexpr int max_extent_text = 95;
 
@@ -30,42 +44,65 @@ struct extent_text {
   constexpr void append(std::string_view s) {
     for (const char c : s) append(c);
   }
-  constexpr void append(std::int64_t n) {
-    if (n < 0) {
-      append('-');
-      n = -n;
-    }
+  FLOWGRAPH_CONSTEXPR void append(std::int64_t n) {
+    if (n < 0) append('-');
+    auto rest = n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);
     char digits[20]{};
     int count = 0;
-    do digits[count++] = static_cast<char>('0' + n % 10);
-    while ((n /= 10) != 0);
+    do digits[count++] = static_cast<char>('0' + rest % 10);
+    while ((rest /= 10) != 0);
     while (count > 0) append(digits[--count]);
   }
   constexpr std::string_view view() const { return text_view(chars, length); }
 };
 
+// Where a text goes: what products of several sums come to has no room in a short one.
+struct extent_writer {
+  extent_text* brief = nullptr;
+  vec<char>* full = nullptr;
+
+  constexpr bool empty() const { return (brief != nullptr ? brief->length : full->count) == 0; }
+  constexpr void append(char c) {
+    if (brief != nullptr)
+      brief->append(c);
+    else
+      full->push(c);
+  }
+  constexpr void append(std::string_view s) {
+    for (const char c : s) append(c);
+  }
+  FLOWGRAPH_CONSTEXPR void append(std::int64_t n) {
+    extent_text number;
+    number.append(n);
+    append(number.view());
+  }
+};
+
 // coefficient * factors[0] * factors[1] * ..., factors sorted; no factors: a number.
 struct extent_term {
-  static constexpr int max_factors = 6;
+  static constexpr int max_factors = 8;
   std::int64_t coefficient = 0;
   extent_text factors[max_factors];
   int count = 0;
 
-  constexpr bool same_factors(const extent_term& o) const {
+  FLOWGRAPH_CONSTEXPR bool same_factors(const extent_term& o) const {
     if (count != o.count) return false;
     for (int i = 0; i < count; ++i)
       if (factors[i].view() != o.factors[i].view()) return false;
     return true;
   }
   // Order of printing: more factors first, then by text; the number comes last.
-  constexpr bool before(const extent_term& o) const {
+  FLOWGRAPH_CONSTEXPR bool before(const extent_term& o) const {
     if (count != o.count) return count > o.count;
     for (int i = 0; i < count; ++i)
       if (factors[i].view() != o.factors[i].view()) return factors[i].view() < o.factors[i].view();
     return false;
   }
-  constexpr void multiply(std::string_view atom) {
-    if (count == max_factors) return;
+  FLOWGRAPH_CONSTEXPR void multiply(std::string_view atom) {
+    if (count == max_factors) {  // as large as anything: whoever asks for so much memory is refused
+      coefficient = INT64_MAX;
+      return;
+    }
     int at = count++;
     while (at > 0 && atom < factors[at - 1].view()) {
       factors[at] = factors[at - 1];
@@ -90,10 +127,10 @@ class extent_polynomial {
   constexpr bool ok() const { return ok_; }
   constexpr const vec<extent_term>& terms() const { return terms_; }
 
-  constexpr void add(const extent_term& t) {
+  FLOWGRAPH_CONSTEXPR void add(const extent_term& t) {
     for (int i = 0; i < terms_.size(); ++i)
       if (terms_[i].same_factors(t)) {
-        terms_[i].coefficient += t.coefficient;
+        terms_[i].coefficient = saturated_add(terms_[i].coefficient, t.coefficient);
         return;
       }
     int at = terms_.push(t);
@@ -102,19 +139,19 @@ class extent_polynomial {
       terms_[at - 1] = t;
     }
   }
-  constexpr void add(const extent_polynomial& o, std::int64_t sign) {
+  FLOWGRAPH_CONSTEXPR void add(const extent_polynomial& o, std::int64_t sign) {
     for (extent_term t : o.terms_) {
-      t.coefficient *= sign;
+      t.coefficient = saturated_mul(t.coefficient, sign);
       add(t);
     }
     ok_ = ok_ && o.ok_;
   }
-  constexpr extent_polynomial times(const extent_polynomial& o) const {
+  FLOWGRAPH_CONSTEXPR extent_polynomial times(const extent_polynomial& o) const {
     extent_polynomial r;
     for (const extent_term& a : terms_)
       for (const extent_term& b : o.terms_) {
         extent_term t = a;
-        t.coefficient *= b.coefficient;
+        t.coefficient = saturated_mul(t.coefficient, b.coefficient);
         for (int i = 0; i < b.count; ++i) t.multiply(b.factors[i].view());
         r.add(t);
       }
@@ -123,15 +160,16 @@ class extent_polynomial {
   }
   // floor(this / n). Multiples of n are taken out; the rest is the atom "(...)/n", its coefficients between 0 and n-1
   // and without a common factor. A floor of a floor is one floor. So every way to write an extent has one text.
-  constexpr extent_polynomial floor_divided(std::int64_t n) const {
+  FLOWGRAPH_CONSTEXPR extent_polynomial floor_divided(std::int64_t n) const {
     extent_polynomial whole, rest;
     whole.ok_ = ok_;
     std::int64_t common = n, number = 0;
     int named = 0;
     for (extent_term t : terms_) {
       extent_term multiple = t;
-      multiple.coefficient = (t.coefficient - ((t.coefficient % n + n) % n)) / n;
-      t.coefficient -= n * multiple.coefficient;
+      const std::int64_t over = t.coefficient % n;
+      multiple.coefficient = t.coefficient / n - (over < 0);
+      t.coefficient = over < 0 ? over + n : over;
       if (multiple.coefficient != 0) whole.add(multiple);
       if (t.coefficient == 0) continue;
       if (t.count == 0) {
@@ -155,8 +193,8 @@ class extent_polynomial {
       std::int64_t m = 0;
       for (auto k = close + 2; k < inner.size(); ++k) m = m * 10 + (inner[k] - '0');
       extent_polynomial p(inner.substr(1, close - 1));
-      p.add(extent_polynomial(number * m), 1);
-      whole.add(p.floor_divided(m * n), 1);
+      p.add(extent_polynomial(saturated_mul(number, m)), 1);
+      whole.add(p.floor_divided(saturated_mul(m, n)), 1);
       return whole;
     }
     rest.add(extent_polynomial(number), 1);
@@ -172,11 +210,21 @@ class extent_polynomial {
     whole.add(t);
     return whole;
   }
-  constexpr extent_text text() const {
+  FLOWGRAPH_CONSTEXPR extent_text text() const {
     extent_text r;
+    write({.brief = &r});
+    return r;
+  }
+  // Of any length.
+  FLOWGRAPH_CONSTEXPR vec<char> long_text() const {
+    vec<char> r;
+    write({.full = &r});
+    return r;
+  }
+  FLOWGRAPH_CONSTEXPR void write(extent_writer r) const {
     for (const extent_term& t : terms_) {
       if (t.coefficient == 0) continue;
-      if (r.length > 0 && t.coefficient > 0) r.append('+');
+      if (!r.empty() && t.coefficient > 0) r.append('+');
       if (t.count == 0) {
         r.append(t.coefficient);
         continue;
@@ -191,11 +239,10 @@ class extent_polynomial {
         r.append(t.factors[i].view());
       }
     }
-    if (r.length == 0) r.append('0');
-    return r;
+    if (r.empty()) r.append('0');
   }
   // The number, if nothing in it is named.
-  constexpr bool constant(std::int64_t& value) const {
+  FLOWGRAPH_CONSTEXPR bool constant(std::int64_t& value) const {
     value = 0;
     for (const extent_term& t : terms_) {
       if (t.coefficient == 0) continue;
@@ -212,7 +259,7 @@ class extent_polynomial {
   }
   static constexpr bool digit(char c) { return c >= '0' && c <= '9'; }
 
-  constexpr void parse(std::string_view s) {
+  FLOWGRAPH_CONSTEXPR void parse(std::string_view s) {
     const int n = static_cast<int>(s.size());
     int i = 0;
     auto at = [&](int k) { return k < n ? s[static_cast<unsigned>(k)] : '\0'; };
@@ -228,8 +275,8 @@ class extent_polynomial {
         const int start = i;
         if (digit(at(i))) {
           std::int64_t value = 0;
-          while (digit(at(i))) value = value * 10 + (at(i++) - '0');
-          t.coefficient *= value;
+          while (digit(at(i))) value = saturated_add(saturated_mul(value, 10), at(i++) - '0');
+          t.coefficient = saturated_mul(t.coefficient, value);
         } else if (letter(at(i))) {
           while (letter(at(i)) || digit(at(i))) ++i;
           t.multiply(s.substr(static_cast<unsigned>(start), static_cast<unsigned>(i - start)));
@@ -244,7 +291,7 @@ class extent_polynomial {
           }
           const int close = i;
           std::int64_t by = 0;
-          for (i += 2; digit(at(i)); ++i) by = by * 10 + (at(i) - '0');
+          for (i += 2; digit(at(i)); ++i) by = saturated_add(saturated_mul(by, 10), at(i) - '0');
           const extent_polynomial inner(
               s.substr(static_cast<unsigned>(start + 1), static_cast<unsigned>(close - start - 1)));
           if (!inner.ok_ || by == 0) {
@@ -253,7 +300,7 @@ class extent_polynomial {
           }
           const extent_polynomial divided = inner.floor_divided(by);
           if (divided.terms_.size() <= 1) {
-            t.coefficient *= divided.terms_.empty() ? 0 : divided.terms_[0].coefficient;
+            t.coefficient = saturated_mul(t.coefficient, divided.terms_.empty() ? 0 : divided.terms_[0].coefficient);
             for (int k = 0; !divided.terms_.empty() && k < divided.terms_[0].count; ++k)
               t.multiply(divided.terms_[0].factors[k].view());
           } else if (sums.terms_.empty()) {
@@ -283,6 +330,19 @@ class extent_polynomial {
   bool ok_ = true;
 };
 
+// f(name) for each name in an extent's text: "2*batch+(time+1)/2" has batch and time.
+template <class F>
+constexpr void each_name(std::string_view text, const F& f) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && (letter(text[end]) || digit(text[end]))) ++end;
+    if (end > i && !digit(text[i])) f(text.substr(i, end - i));
+    i = end > i ? end : i + 1;
+  }
+}
+
 // The number an extent text stands for. lookup(name) gives a named extent's number, or -1 where it is not known
 // yet; then the result is -1 too.
 template <class Lookup>
@@ -304,9 +364,9 @@ constexpr std::int64_t evaluate_extent(std::string_view text, const Lookup& look
         value = lookup(f);
       }
       if (value < 0) return -1;
-      product *= value;
+      product = saturated_mul(product, value);
     }
-    sum += product;
+    sum = saturated_add(sum, product);
   }
   return sum;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "other_half.hpp"
 #include "vec.hpp"
 
 namespace flowgraph::detail {
@@ -10,14 +11,14 @@ class hash_map {
  public:
   // -1: not there.
   constexpr int find(std::uint64_t key) const { return used_ == 0 ? -1 : slot_of(key)->value; }
-  constexpr void set(std::uint64_t key, int value) {
+  FLOWGRAPH_CONSTEXPR void set(std::uint64_t key, int value) {
     if (2 * (used_ + 1) > slots_.count) grow();
     slot* s = slot_of(key);
     used_ += s->value < 0;
     *s = {key, value};
   }
   // What is there already; -1: nothing was, and now it is this value.
-  constexpr int find_or_set(std::uint64_t key, int value) {
+  FLOWGRAPH_CONSTEXPR int find_or_set(std::uint64_t key, int value) {
     if (2 * (used_ + 1) > slots_.count) grow();
     slot* s = slot_of(key);
     if (s->value >= 0) return s->value;
@@ -43,7 +44,7 @@ class hash_map {
     return s;
   }
   constexpr void grow() { grow(slots_.count == 0 ? 64 : slots_.count * 4); }
-  constexpr void grow(int slots) {
+  FLOWGRAPH_CONSTEXPR void grow(int slots) {
     const vec<slot> old = static_cast<vec<slot>&&>(slots_);
     slots_ = vec<slot>(slots);
     mask_ = static_cast<unsigned>(slots - 1);

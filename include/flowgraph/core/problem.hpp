@@ -11,6 +11,10 @@
   X(needs_floating, "this op needs a floating-point operand; cast it") \
   X(needs_boolean, "this op needs a boolean operand; compare with something first") \
   X(needs_integer, "indices and labels must be int32 or int64; cast them") \
+  X(integer_division, "integers are divided by floordiv(a, b), which rounds down; or cast them to a floating-point type") \
+  X(tensor_compared, "tensors are compared element by element, by equal(a, b) and not_equal(a, b); == and != would be one answer") \
+  X(tensor_as_condition, "a tensor has no value while the graph is built: choose with fg::cond(condition, then, otherwise), or element by element with fg::where(condition, a, b)") \
+  X(tensor_converted, "a tensor of one element type and shape can't become a tensor of another; give the result a variable of its own, as in auto y = relu(x)") \
   X(literal_does_not_fit, "a number with a fraction can't be combined with an integer tensor; cast the tensor to a floating-point type") \
   /* shapes */ \
   X(operand_rank, "an operand has the wrong rank for this op") \
@@ -28,6 +32,7 @@
   X(axis_twice, "an axis is named twice") \
   X(permutation, "transpose: the axes must be a permutation of 0 to rank-1") \
   X(reshape_count, "reshape: the new shape must have as many elements as the operand") \
+  X(reshape_open, "reshape: only one extent may be -1, for what the others leave") \
   X(squeeze_extent, "squeeze: only an axis of extent 1 can be removed") \
   X(concat_extents, "concat: the operands must agree in every extent but the one that is joined") \
   X(split_extent, "split: the extent must be a number, which the parts make up exactly") \
@@ -39,6 +44,7 @@
   X(count_out_of_range, "the count must lie between 1 and the extent of the last axis") \
   X(gather_indices, "the last extent of the indices must be a number, at most the rank of the operand") \
   X(scatter_shape, "scatter: the updates must have the shape of the indices followed by the rest of the target") \
+  X(row_numbers, "there must be one row for each part, segment or position, of the result's extents behind the first") \
   X(along_axis_shape, "take_along_axis: the indices must have the operand's extents, but for the axis that is taken from") \
   X(einsum_syntax, "einsum: the equation must read like \"ij,jk->ik\", one term of lower-case letters for each operand") \
   X(einsum_rank, "einsum: every term must have as many letters as its operand has axes") \
@@ -65,6 +71,10 @@
   X(assign_shape, "assign: the value must have the element type and shape of the variable") \
   X(needs_variable, "the first operand must be a variable, which this op changes") \
   X(host_function, "host_call: the function must take an array_ref<const T> for each operand, then an array_ref<T> for the result, if any") \
+  X(branch_function, "cond and switch_case: a branch is a function without parameters, as in cond(x > 0, [&] { return x; }, [&] { return -x; }); fg::where chooses between tensors") \
+  X(loop_function, "while_loop: condition and body are functions with one parameter for each loop variable, as in while_loop([](auto i, auto x) { return i < 5; }, [](auto i, auto x) { return std::tuple(i + 1, x * 2); }, i, x)") \
+  X(row_function, "scan, fold, map and repeat: the function has one parameter for each state and behind them one for a row of each tensor") \
+  X(region_result, "what a branch or a body gives must be a tensor, a number, an operation, or a std::tuple of them") \
   X(branch_results, "cond: both branches must give the same number of tensors, of the same element types and shapes") \
   X(branch_choice, "cond and switch_case: the choice must be a scalar, boolean for cond and int32 or int64 for switch_case") \
   X(loop_condition, "while_loop: the condition must give a boolean scalar") \
@@ -72,17 +82,31 @@
   X(scan_lengths, "scan, fold and map: the tensors must have the same leading extent") \
   X(recurrent_shapes, "lstm and gru need x [time, batch, inputs], a state [batch, units], weights [gates * units, inputs] and [gates * units, units]; a cell needs x [batch, inputs]") \
   X(parallel_rows, "parallel_iterations: the leading extent must be a number, at least that of the loops") \
+  X(op_base, "an op is a struct my_op : fg::op<my_op, \"my_op\">") \
+  X(op_infer, "an op states its shape and type rule, which the compiler runs: static constexpr void infer(fg::inference& f)") \
+  X(op_member, "what an op states must read: static constexpr void gradient(fg::gradient_step&), int simplify(fg::rewriter&), double fold(const double*), std::int64_t flops(const fg::cost_query&)") \
+  X(op_attributes, "apply: an op with attributes needs them, as in fg::apply<my_op, my_op::attrs{.width = 3}>(x), and one without has none") \
   X(left_region, "a tensor made inside a branch or a loop's body can't be used outside; let the branch or the body give it") \
   X(different_graphs, "the operands belong to different graphs") \
   X(name_syntax, "a name must not be empty and must not contain '/' or spaces") \
+  X(name_taken, "this name is given already, to another tensor or operation of the graph; choose another one, or, to use a variable again, its handle or auto shared = g.share_variables()") \
+  X(layer_taken, "a layer of this name has its parameters already; choose another name, or, to use the same parameters again, say so: auto shared = g.share_variables()") \
+  X(update_unnamed, "this update never runs, because no name leads to it; name it, as in g.name(\"train\", fg::adam(0.1).minimize(loss)), or something that runs after it") \
+  X(define_returns, "define: what the lambda returns is lost; name it, as in g.name(\"y\", y), and return nothing") \
+  X(model_not_constant, "the model of a session must be a constant of the compiler's; define it as inline constexpr auto model = fg::define(...)") \
+  X(gradient_unused, "gradients: the loss does not use this tensor, so that its derivative would be zero; take it by what the loss is made of") \
   X(device_syntax, "a device is written like \"/gpu:0\", \"/job:ps/task:1\" or \"/job:worker/task:0/cpu:0\"") \
+  X(lambda_captures, "define: the lambda must not capture, as in define([](fg::graph& g) {...}): the compiler runs it, so what it uses must be constexpr") \
+  X(lambda_of_graph, "define takes a lambda of a reference to the graph, as in define([](fg::graph& g) {...})") \
   X(initial_type, "a variable of this element type can't begin with random numbers of this kind") \
   X(initial_shape, "a variable that begins as identity must be a matrix, and one that begins orthogonal needs two axes or more") \
   X(initial_range, "a uniform initial value needs a lower bound below the upper one, and a normal one a deviation of at least 0") \
   X(initial_data, "the numbers that a variable begins with must have its extents") \
-  X(parameter_differs, "a layer of this name has a parameter of another shape or type") \
+  X(parameter_differs, "a variable that is shared must have the element type and extents that it has already") \
+  X(rate_kind, "an optimizer takes a learning rate, which is a number, a scalar tensor or a schedule, as in fg::adam(0.01)") \
   X(learning_rate, "a learning rate must be a finite number above 0") \
   X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
+  X(already_said, "the graph has a mistake that the compiler has reported") \
   X(invalid_graph, "the graph is malformed") \
   X(invalid_plan, "the plan is malformed") \
   X(model_too_large, "the model or its plan is no constant expression, as the error before this one says; if it is only too large for the compiler's limits, raise them: clang++ -fconstexpr-steps=16777216, g++ -fconstexpr-ops-limit=536870912 -fconstexpr-loop-limit=4194304") \
@@ -93,9 +117,18 @@
   X(fed_in_vain, "run: no fetch needs this feed") \
   X(fed_twice, "run: the same tensor is fed twice") \
   X(operation_fed, "run: an operation has no value and can't be fed") \
+  X(run_argument, "run takes what fg::feed gives, as in s.run<\"loss\">(fg::feed<\"x\">(images))") \
+  X(run_feed_name, "a session of a constexpr model takes names as template arguments, as in fg::feed<\"x\">(images)") \
+  X(run_fetch_name, "a session of a constexpr model takes names as template arguments, as in s.run<\"loss\">(...), s.get<\"w\">() and s.set<\"w\">(values)") \
+  X(feed_name, "feed takes the name of a placeholder, then its data, as in fg::feed<\"x\">(images)") \
+  X(feed_pointer, "feed: a pointer does not say how many numbers there are; feed std::span(pointer, count)") \
+  X(feed_nested, "feed: the rows of nested containers lie apart in memory; feed one std::vector with all of them row by row, or an fg::ndarray") \
+  X(feed_bools, "feed: std::vector<bool> has no bools in memory; feed an fg::ndarray of bool, or a std::array<bool, n>") \
+  X(feed_data, "feed takes numbers: std::vector, std::array, std::span, C arrays, fg::ndarray, or one number for a scalar") \
   X(feed_dtype, "feed: the data must have the element type of the tensor") \
   X(feed_extents, "feed: the data must have the shape of the tensor") \
   X(array_data, "array: the data must have the element type and the extents of the array") \
+  X(array_ends, "array: what would point into it outlives this temporary array; give the array a name first, as in auto y = s.run<\"y\">(...)") \
   X(function_arguments, "function: a call needs one argument for each placeholder that the outputs need, in the order of the model; or feeds by name") \
   X(result_targets, "run_into: there must be one target for each value, of the type that run gives, or an fg::ndview of an array") \
   X(not_a_variable, "get and set need the name of a variable") \
@@ -104,6 +137,7 @@
   X(extent_negative, "an extent that the step needs is negative with these feeds") \
   X(extent_unknown, "a named extent that the step needs is not bound by any feed") \
   X(no_kernel, "an op has no kernel for this element type on this device") \
+  X(kernel_members, "a kernel is a template <> struct fg::cpu_kernel<my_op> with using types = fg::type_list<float, ...>; and template <class T> static void run(const fg::kernel_args& k)") \
   X(singular_matrix, "the matrix must not be singular") \
   X(not_positive_definite, "cholesky: the matrix must be positive definite") \
   X(index_out_of_range, "an index or label must lie within the axis that it points into") \
@@ -117,7 +151,9 @@
   X(session_ended, "the session ended before the step was done") \
   X(session_threads, "a session needs at least 1 thread") \
   X(no_device, "the graph asks for a device that this session does not have") \
+  X(no_host, "what a device does not compute needs a CPU of the same task in the list of devices") \
   X(session_device, "a device of a session must be a CPU, written like \"/cpu:0\" or \"/job:ps/task:0/cpu:0\"") \
+  X(not_its_device, "the memory of a device is asked of one that the model's fg::on_devices lists") \
   X(device_twice, "a session must not have the same device twice") \
   X(devices_differ, "the devices of a session<model> are part of its type, as in session<on_devices<model, \"/cpu:0\", \"/cpu:1\">>; options.devices must be empty or name the same") \
   /* queues and other things that steps wait for */ \
@@ -131,6 +167,11 @@
   X(queue_capacity, "a queue's capacity must be at least 1, and its min_after_dequeue from 0 to below that") \
   X(dequeue_count, "dequeue_many and dequeue_up_to need a number of at least 1, or a named extent") \
   X(not_a_resource, "the model has no queue, mutex or barrier of this kind and name") \
+  X(variable_differs, "a variable of this name exists with another element type or other extents") \
+  X(no_such_variable, "no session has brought a variable of this name") \
+  X(variable_unnamed, "a variable needs a name where sessions or graphs share it") \
+  X(no_graph_of_its_own, "the session must have a graph of its own, as fg::dynamic_session s(g) has") \
+  X(policies_differ, "of sessions that share variables all must be lock_free, or none") \
   X(resource_differs, "a queue, mutex or barrier of this name exists with another kind, capacity or element type") \
   X(mutex_held, "acquire: this step holds the mutex already") \
   X(mutex_not_held, "release: this step must hold the mutex") \
@@ -141,6 +182,7 @@
   X(onnx_unsupported, "the model must be made of ops, types and forms that can be imported") \
   X(file_malformed, "the file must be whole and of the format that it is read as") \
   X(file_mismatch, "the file must hold the element type and the extents that it is read as") \
+  X(file_limit, "reading the file must not take more memory than fg::file_limits allow") \
   X(file_unsupported, "the program was built without the library that reads this kind of file") \
   X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
   X(array_names, "arrays of a .npz file need different names of 1 to 1,000 bytes") \

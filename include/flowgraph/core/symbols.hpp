@@ -35,7 +35,7 @@ struct extents {
 // Of extents that are numbers.
 constexpr std::int64_t element_count(const extents& e) {
   std::int64_t n = 1;
-  for (int i = 0; i < e.rank; ++i) n *= e.d[i];
+  for (int i = 0; i < e.rank; ++i) n = detail::saturated_mul(n, e.d[i]);
   return n;
 }
 
@@ -47,7 +47,7 @@ struct symbol {
 
 class symbols {
  public:
-  constexpr extent intern(std::string_view text) {
+  FLOWGRAPH_CONSTEXPR extent intern(std::string_view text) {
     const std::uint64_t h = detail::hash(text);
     for (int i = 0; i < entries_.size(); ++i)
       if (entries_[i].hash == h) return -1 - i;
@@ -63,24 +63,24 @@ class symbols {
     return e >= 0 ? static_cast<std::uint64_t>(e) : entries_[static_cast<int>(-1 - e)].hash;
   }
 
-  constexpr extent add(extent a, extent b) { return a >= 0 && b >= 0 ? a + b : combine(a, b, 1); }
+  constexpr extent add(extent a, extent b) { return a >= 0 && b >= 0 ? detail::saturated_add(a, b) : combine(a, b, 1); }
   constexpr extent sub(extent a, extent b) {
     if (a == b) return 0;
     return a >= 0 && b >= 0 ? a - b : combine(a, b, -1);
   }
-  constexpr extent mul(extent a, extent b) {
-    if (a >= 0 && b >= 0) return a * b;
+  FLOWGRAPH_CONSTEXPR extent mul(extent a, extent b) {
+    if (a >= 0 && b >= 0) return detail::saturated_mul(a, b);
     if (a == 1) return b;
     if (b == 1) return a;
     return reduce(polynomial(a).times(polynomial(b)));
   }
-  constexpr extent floordiv(extent a, std::int64_t n) {
+  FLOWGRAPH_CONSTEXPR extent floordiv(extent a, std::int64_t n) {
     if (a >= 0) return a / n;
     if (n == 1) return a;
     return reduce(polynomial(a).floor_divided(n));
   }
   // Is a - b a number? It may be negative, which sub could not tell from a name.
-  constexpr bool known_difference(extent a, extent b, std::int64_t& value) const {
+  FLOWGRAPH_CONSTEXPR bool known_difference(extent a, extent b, std::int64_t& value) const {
     value = a == b ? 0 : a - b;
     if (a == b || (a >= 0 && b >= 0)) return true;
     auto p = polynomial(a);
@@ -88,7 +88,7 @@ class symbols {
     return p.constant(value);
   }
   // The number of elements.
-  constexpr extent product(const extents& e) {
+  FLOWGRAPH_CONSTEXPR extent product(const extents& e) {
     extent r = 1;
     for (int i = 0; i < e.rank; ++i) r = mul(r, e.d[i]);
     return r;
@@ -99,19 +99,22 @@ class symbols {
   constexpr const detail::vec<char>& chars() const { return chars_; }
 
  private:
-  constexpr detail::extent_polynomial polynomial(extent e) const {
+  FLOWGRAPH_CONSTEXPR detail::extent_polynomial polynomial(extent e) const {
     if (e >= 0) return detail::extent_polynomial(e);  // not a conditional expression: g++ 12 destroys its value twice
     return detail::extent_polynomial(text(e));
   }
-  constexpr extent combine(extent a, extent b, std::int64_t sign) {
+  FLOWGRAPH_CONSTEXPR extent combine(extent a, extent b, std::int64_t sign) {
     auto p = polynomial(a);
     p.add(polynomial(b), sign);
     return reduce(p);
   }
-  constexpr extent reduce(const detail::extent_polynomial& p) {
+  FLOWGRAPH_CONSTEXPR extent reduce(const detail::extent_polynomial& p) {
     std::int64_t value = 0;
     if (p.constant(value)) return value;
-    return intern(p.text().view());
+    const detail::extent_text text = p.text();
+    if (!text.too_long) return intern(text.view());
+    const detail::vec<char> whole = p.long_text();
+    return intern(detail::text_view(whole.begin(), whole.count));
   }
 
   detail::vec<symbol> entries_;

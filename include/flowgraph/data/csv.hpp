@@ -10,6 +10,7 @@
 
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/formats/file_error.hpp>
+#include <flowgraph/formats/file_limits.hpp>
 #include <flowgraph/formats/file_path.hpp>
 #include <flowgraph/formats/loaded_array.hpp>
 #include "from_memory.hpp"
@@ -19,6 +20,7 @@ namespace flowgraph {
 struct csv_options {
   char separator = ',';
   bool header = false;  // the first line holds names, and is skipped
+  file_limits limits = {};
 };
 
 namespace detail {

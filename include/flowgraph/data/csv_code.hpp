@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <flowgraph/formats/file_bytes.hpp>
@@ -30,17 +32,22 @@ class csv_records {
     if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // the mark that some programs begin UTF-8 with
   }
 
-  // False at the end. Empty lines hold no record.
-  bool next(std::vector<std::string>& fields) {
+  // False at the end. Empty lines hold no record. Of more fields than `most`, the rest is only counted.
+  bool next(std::vector<std::string>& fields, std::size_t most) {
     while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r'))
       if (text_[at_++] == '\n') ++next_line_;
     line_ = next_line_;
     if (at_ == text_.size()) return false;
     fields.clear();
-    do fields.push_back(field());
-    while (at_ < text_.size() && text_[at_++] == separator_);
+    found_ = 0;
+    do {
+      std::string one = field();
+      if (found_++ < most) fields.push_back(std::move(one));
+    } while (at_ < text_.size() && text_[at_++] == separator_);
     return true;
   }
+  // In the last record.
+  std::size_t found() const { return found_; }
   long long line() const { return line_; }
 
   [[noreturn]] void fail(std::initializer_list<std::string_view> parts, problem why = problem::file_malformed) const {
@@ -74,7 +81,7 @@ class csv_records {
 
   std::string_view file_, text_;
   char separator_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, found_ = 0;
   long long line_ = 1, next_line_ = 1;
 };
 
@@ -108,7 +115,7 @@ bool parse_number(std::string_view text, T& to) {
     float wide = 0;
     const bool ok = parse_number(text, wide);
     to = T(wide);
-    return ok;
+    return ok && std::isinf(static_cast<float>(to)) == std::isinf(wide);  // what is finite stays so
   }
 }
 
@@ -118,15 +125,17 @@ struct csv_gathered {
   std::vector<std::string> texts;
 
   // index: of the column, from 0 on.
-  void add(const csv_records& records, const std::string& field, std::size_t index, dtype type) {
+  void add(const csv_records& records, std::string& field, std::size_t index, dtype type, memory_budget& budget) {
     if (type == dtype::none) {
-      texts.push_back(field);
+      budget.spend(2 * sizeof(std::string) + field.size());  // twice: memory that grows is copied
+      texts.push_back(std::move(field));
       return;
     }
     with_type(type, [&]<class T>(T value) {
       if (!parse_number(field, value))
         records.fail({"column ", std::to_string(index + 1), ": expected a number of type ", name_of(type), ", got \"",
                       field, "\""});
+      budget.spend(2 * sizeof(T));
       const std::size_t end = numbers.size();
       numbers.resize(end + sizeof(T));
       std::memcpy(numbers.data() + end, &value, sizeof(T));
@@ -140,20 +149,21 @@ FLOWGRAPH_OTHER_HALF csv_table load_csv(const file_path& path, const csv_options
                                         std::span<const csv_fields> fields) {
   std::size_t width = 0;
   for (const csv_fields& f : fields) width += f.width;
-  const std::string text = load_file(path);
+  const std::string text = load_file(path, o.limits);
+  memory_budget budget(path.string(), o.limits, text.size());
   csv_records records(path.string(), text, o.separator);
   std::vector<csv_gathered> columns(fields.size());
   csv_table table;
   std::vector<std::string> found;
-  if (o.header) records.next(found);
-  for (; records.next(found); ++table.rows) {
-    if (found.size() != width)
-      records.fail({"expected ", std::to_string(width), " fields, got ", std::to_string(found.size())},
+  if (o.header) records.next(found, 0);
+  for (; records.next(found, width); ++table.rows) {
+    if (records.found() != width)
+      records.fail({"expected ", std::to_string(width), " fields, got ", std::to_string(records.found())},
                    problem::file_mismatch);
     std::size_t index = 0;
     for (std::size_t k = 0; k < fields.size(); ++k)
       for (std::size_t i = 0; i < fields[k].width; ++i, ++index)
-        columns[k].add(records, found[index], index, fields[k].type);
+        columns[k].add(records, found[index], index, fields[k].type, budget);
   }
   for (csv_gathered& c : columns) {
     csv_values v{allocate_aligned<std::byte>(c.numbers.size()), std::move(c.texts)};

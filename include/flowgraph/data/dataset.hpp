@@ -60,7 +60,8 @@ class dataset {
   explicit dataset(Source source) : source_(std::move(source)) {}
 
   // The dataset must outlive its iterators.
-  auto begin() const { return detail::dataset_iterator(detail::in_sequence(source_.open(0))); }
+  auto begin() const&& = delete;
+  auto begin() const& { return detail::dataset_iterator(detail::in_sequence(source_.open(0))); }
   std::default_sentinel_t end() const { return {}; }
   // Where it is known without reading anything.
   std::int64_t size() const

@@ -1,11 +1,11 @@
 // The lines of a text file, one at a time: for files larger than memory.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
@@ -16,20 +16,15 @@ namespace flowgraph {
 namespace detail {
 
 class line_reader;
-struct end_reading {
-  void operator()(line_reader* r) const noexcept;
-};
-using lines_handle = std::unique_ptr<line_reader, end_reading>;
+using lines_handle = handle<line_reader>;
 
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF lines_handle open_lines(const file_path& path);
-FLOWGRAPH_OTHER_HALF void close_lines(line_reader* r) noexcept;
+FLOWGRAPH_OTHER_HALF void give_back(line_reader* r) noexcept;
 FLOWGRAPH_OTHER_HALF std::optional<std::string> next_line(line_reader& r);
 
 }  // namespace FLOWGRAPH_HALF
-
-inline void end_reading::operator()(line_reader* r) const noexcept { close_lines(r); }
 
 struct line_source {
   file_path path;

@@ -39,7 +39,7 @@ inline namespace FLOWGRAPH_HALF {
 FLOWGRAPH_OTHER_HALF lines_handle open_lines(const file_path& path) {
   return lines_handle(new line_reader(path.string()));
 }
-FLOWGRAPH_OTHER_HALF void close_lines(line_reader* r) noexcept { delete r; }
+FLOWGRAPH_OTHER_HALF void give_back(line_reader* r) noexcept { delete r; }
 FLOWGRAPH_OTHER_HALF std::optional<std::string> next_line(line_reader& r) { return r.next(); }
 
 }  // namespace FLOWGRAPH_HALF

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include "one_pass.hpp"
 
@@ -25,25 +26,20 @@ class prefetch_work {
 };
 
 class prefetch_threads;
-struct end_prefetch {
-  void operator()(prefetch_threads* t) const noexcept;
-};
-using prefetch_handle = std::unique_ptr<prefetch_threads, end_prefetch>;
+using prefetch_handle = handle<prefetch_threads>;
 
 inline namespace FLOWGRAPH_HALF {
 
 // At most depth elements are made and not taken.
 FLOWGRAPH_OTHER_HALF prefetch_handle begin_prefetch(prefetch_work& work, std::size_t depth, int threads);
 // Stops and joins the threads.
-FLOWGRAPH_OTHER_HALF void end_prefetching(prefetch_threads* t) noexcept;
+FLOWGRAPH_OTHER_HALF void give_back(prefetch_threads* t) noexcept;
 // Until the element of this number is made.
 FLOWGRAPH_OTHER_HALF void wait_for_element(prefetch_threads& t, std::size_t number);
 // Its place is free.
 FLOWGRAPH_OTHER_HALF void take_element(prefetch_threads& t, std::size_t number);
 
 }  // namespace FLOWGRAPH_HALF
-
-inline void end_prefetch::operator()(prefetch_threads* t) const noexcept { end_prefetching(t); }
 
 template <class P, class Value>
 class prefetcher final : prefetch_work {

@@ -79,7 +79,7 @@ inline namespace FLOWGRAPH_HALF {
 FLOWGRAPH_OTHER_HALF prefetch_handle begin_prefetch(prefetch_work& work, std::size_t depth, int threads) {
   return prefetch_handle(new prefetch_threads(work, depth, threads));
 }
-FLOWGRAPH_OTHER_HALF void end_prefetching(prefetch_threads* t) noexcept { delete t; }
+FLOWGRAPH_OTHER_HALF void give_back(prefetch_threads* t) noexcept { delete t; }
 FLOWGRAPH_OTHER_HALF void wait_for_element(prefetch_threads& t, std::size_t number) { t.wait(number); }
 FLOWGRAPH_OTHER_HALF void take_element(prefetch_threads& t, std::size_t number) { t.take(number); }
 

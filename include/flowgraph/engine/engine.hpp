@@ -2,6 +2,7 @@
 // session, each in a workspace of its own; what they see of each other's updates is the session's update_policy. A
 // user's function that is called by a step must not run a step of the same session: it might wait for itself.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,11 @@
 
 #include <flowgraph/engine/report/times_of_steps.hpp>
 #include <flowgraph/engine/step/executor.hpp>
-#include <flowgraph/engine/threads/async_crew.hpp>
-#include <flowgraph/engine/threads/thread_pool.hpp>
+#include <flowgraph/engine/threads/async_steps.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include "choose_provider.hpp"
 #include "devices.hpp"
+#include "plan_shelf.hpp"
 #include "prepared_step.hpp"
 #include "step_table.hpp"
 
@@ -30,10 +31,13 @@ namespace flowgraph::detail {
 template <class Tag>
 class basic_engine {
  public:
-  // Throws argument_error.
-  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find)
-      : options_(o),
+  // any_graph: it runs graphs that are gone before it. Throws argument_error.
+  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find, bool any_graph)
+      : any_graph_(any_graph),
+        options_(o),
         provider_(choose_provider(o.kernels, providers)),
+        shared_(o.variables != nullptr ? o.variables : std::make_shared<flowgraph::variables>()),
+        variables_(shared_->table(), any_graph || o.variables != nullptr),
         resources_(o.resources, find),
         seed_(o.seed),
         recorder_(o.profile.make()) {
@@ -44,9 +48,14 @@ class basic_engine {
     for (const std::string& d : options_.devices) devices_.push_back(d);
     require_device_list(device_slice(devices_));
     if (devices_.empty()) devices_.assign(local_device_list.begin(), local_device_list.end());
+    variables_.table.enter(takes_locks());
   }
   // Steps that wait end, and all are over while their plans are there.
-  ~basic_engine() { crew_.reset(); }
+  ~basic_engine() {
+    if (async_steps_ != nullptr) async_steps_->end([this] { crew_->work_along(); });
+    crew_.reset();
+    variables_.table.leave(takes_locks());
+  }
 
   const session_options& options() const { return options_; }
 
@@ -56,7 +65,7 @@ class basic_engine {
   }
   void initialize(const graph_view& g, std::uint64_t seed) {
     write_all(random_position{seed, 0},
-              [&](std::span<const variable_access> all) { variable_store::begin_again(g, all, seed); });
+              [&](std::span<const declared_variable> all) { variable_store::begin_again(g, all, seed); });
   }
 
   // A plan is known by the address of its tables.
@@ -69,23 +78,40 @@ class basic_engine {
             })
         .step;
   }
-  // The same for a signature of a graph that was built when the program ran; make_step(fetches, feeds) plans it.
+  // The same for a signature of a graph that was built when the program ran; make() plans it. Of the engine's own graph
+  // the step lives as long as the engine; of any other, as long as somebody has the pointer.
   template <class Make>
-  planned_now& prepare(slice<int> fetches, slice<int> feeds, const Make& make_step) {
+  std::shared_ptr<prepared_step> prepare(const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                         kernel_finder library, const Make& make) {
+    if (any_graph_) return from_shelf(g, fetches, feeds, library, make);
     std::uint64_t hash = 0;
     for (const int f : fetches) hash = mix(hash, static_cast<std::uint64_t>(f));
     for (const int f : feeds) hash = mix(hash, ~static_cast<std::uint64_t>(f));
-    return planned_.find(
-        hash, [&](const planned_now& s) { return s.is_for(fetches, feeds); },
-        [&] { return make_step(fetches, feeds); });
+    const known_plan& known = planned_.find(
+        hash, [&](const known_plan& s) { return s.is_for(fetches, feeds); },
+        [&] {
+          auto made = std::make_unique<known_plan>();
+          made->fetches.assign(fetches.begin(), fetches.end());
+          made->feeds.assign(feeds.begin(), feeds.end());
+          if (options_.variables != nullptr) {
+            made->step = from_shelf(g, fetches, feeds, library, make);
+          } else {
+            std::shared_ptr<planned_now> own = make();
+            add_state(g);
+            made->step = {own, own->step.get()};
+          }
+          return made;
+        });
+    return {std::shared_ptr<void>(), known.step.get()};
   }
   slice<std::string_view> devices() const { return device_slice(devices_); }
 
   // Runs a step; collect(values) comes before anybody can change them. feeds: in the plan's order.
   void run(prepared_step& s, const graph_view& g, const step_request& r,
            const callback<void(const step_values&)>& collect) {
+    const at_work here;
     running_step f(*this, s, g, r.feeds, r.within);
-    while (!f.go_on(f.may_wait() ? &thread_waiter::mine() : nullptr)) f.wait_here();
+    while (!f.go_on(s.program.flows().waits() ? &thread_waiter::mine() : nullptr)) f.wait_here();
     collect(f.values());
   }
 
@@ -139,34 +165,42 @@ class basic_engine {
           step_company{room_, within(), times_.empty() ? nullptr : times_.data(), &hold_, e.options_.check_numerics});
     }
 
-    bool may_wait() const { return workspace_->next_attempt(0) < plan_.instructions.size(); }
     // False: it has to wait for another step, which calls w->wake(); then it is called again.
     bool go_on(waiter* w) {
-      if (!started_) start();
-      const bool done = executor_->go_on(workspace_->how() == walk::ready ? engine_.helpers_.get() : nullptr, w);
+      if (!started_ && !start(w)) return false;
+      const bool done = executor_->go_on(workspace_->how() == walk::ready ? engine_.crew_.get() : nullptr, w);
       if (done && !times_.empty()) engine_.recorder_->add(plan_, graph_, *workspace_, times_, begin_);
       return done;
     }
     // On the calling thread, whose waiter it has.
     void wait_here() {
-      try {
-        thread_waiter::mine().wait_for(executor_->awaited(), within());
-      } catch (...) {
-        executor_->interrupt(std::current_exception());
-      }
+      at_work::pause();
+      ending e{*executor_, within()};
+      thread_waiter::mine().wait_for(e, within());
     }
-    executor& walk() { return *executor_; }
+    // What ends the wait before its time. True: the step is to go on now.
+    bool interrupt(problem why) noexcept { return executor_->interrupt(why); }
     const step_limits* within() const { return within_ ? &*within_ : nullptr; }
     values_of values() const { return {*workspace_, room_}; }
 
    private:
     static constexpr std::span<const variable_access> nothing_held{};
 
-    void start() {
-      hold_.take(within());
+    struct ending {
+      executor& of;
+      const step_limits* within;
+      bool cancel() noexcept { return of.interrupt(within->reached()); }
+    };
+
+    bool start(waiter* w) {
+      if (w == nullptr)
+        hold_.take(within());
+      else if (!executor_->take_variables(*w))
+        return false;
       engine_.set_context(*workspace_, within());
       started_ = true;
       if (!times_.empty()) begin_ = timing::clock::now();
+      return true;
     }
 
     basic_engine& engine_;
@@ -198,23 +232,30 @@ class basic_engine {
   }
 
   // The queue, mutex or barrier that a node declares.
-  std::shared_ptr<resource> resource_of(int node) { return resources_.of_node(node); }
+  std::shared_ptr<resource> resource_of(const graph_view& g, int node) {
+    return any_graph_ ? resources_.of_other_graph(g, node, seed_) : resources_.of_node(node);
+  }
 
   // f(variable_state) while nobody changes it.
   template <class F>
-  auto read(int node, const F& f) {
-    return use({&variables_.of_node(node), false}, f);
+  auto read(const graph_view& g, int node, const F& f) {
+    return use({&variable_of(g, node), false}, f);
   }
   // f(variable_state) while nobody else uses it.
   template <class F>
-  void write(int node, const F& f) {
-    use({&variables_.of_node(node), true}, f);
+  void write(const graph_view& g, int node, const F& f) {
+    use({&variable_of(g, node), true}, f);
+  }
+  // Where it runs any graph, what is read from a file may come before the graph that declares it.
+  bool runs_any_graph() const { return any_graph_; }
+  void bring(std::string_view name, dtype type, std::span<const std::int64_t> dims) {
+    variables_.table.bring(name, type, dims);
   }
 
   // f(all variables, random_position): one moment of the session, in which nobody changes a variable.
   template <class F>
   auto read_all(const F& f) {
-    return variables_.with_all(false, [&](std::span<const variable_access> all) {
+    return with_all(false, [&](std::span<const declared_variable> all) {
       return f(all, random_position{seed_, steps_taken_});
     });
   }
@@ -222,7 +263,7 @@ class basic_engine {
   // without variables that run at the same time draw as before or as after.
   template <class F>
   void write_all(std::optional<random_position> p, const F& f) {
-    variables_.with_all(true, [&](std::span<const variable_access> all) {
+    with_all(true, [&](std::span<const declared_variable> all) {
       f(all);
       if (!p) return;
       seed_ = p->seed;
@@ -235,18 +276,16 @@ class basic_engine {
     return recorder_ == nullptr ? std::vector<step_profile>() : recorder_->last();
   }
 
-  // Where callers have no thread to lend, as many as a step may have are made.
-  async_crew& crew() {
+  // Made when a step needs it, as its threads are.
+  crew& threads() {
     std::call_once(crew_made_, [this] {
-      lent_threads pool = lent();
-      if (!pool) {
-        async_pool_ = std::make_unique<thread_pool>(options_.threads);
-        pool = async_pool_.get();
-      }
-      const int most = pool.threads() == 0 ? options_.threads : std::min(options_.threads, pool.threads());
-      crew_ = std::make_unique<async_crew>(std::move(pool), most);
+      crew_ = std::make_unique<crew>(options_.schedule ? options_.schedule : options_.pool, options_.threads);
     });
     return *crew_;
+  }
+  async_steps& without_callers() {
+    std::call_once(async_made_, [this] { async_steps_ = std::make_unique<async_steps>(); });
+    return *async_steps_;
   }
 
  private:
@@ -254,10 +293,70 @@ class basic_engine {
     const planned_step* planned;
     prepared_step step;
   };
+  struct known_plan {
+    std::vector<int> fetches, feeds;
+    std::shared_ptr<prepared_step> step;
+
+    bool is_for(slice<int> wanted_fetches, slice<int> wanted_feeds) const {
+      return same_nodes(fetches, wanted_fetches) && same_nodes(feeds, wanted_feeds);
+    }
+  };
+
+  bool takes_locks() const { return options_.updates != update_policy::lock_free; }
 
   workspace& take_workspace(prepared_step& s) {
-    return s.workspaces.take(
-        [&] { return std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_); });
+    return s.workspaces.take([&] {
+      return s.options == nullptr
+                 ? std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_)
+                 : std::make_unique<workspace>(s.program, *s.variables, *s.resources, provider_, *s.options);
+    });
+  }
+
+  // A plan that was made for a graph of equal structure, or is made now and kept.
+  template <class Make>
+  std::shared_ptr<prepared_step> from_shelf(const graph_view& g, slice<int> fetches, slice<int> feeds,
+                                            kernel_finder library, const Make& make) {
+    const bool waits =
+        std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) { return n.op->is(trait::waits); });
+    std::shared_ptr<flowgraph::resources> shared = waits ? resources_.common() : nullptr;
+    plan_terms terms{provider_,
+                     library,
+                     options_.threads,
+                     options_.serial_below,
+                     options_.inter_op,
+                     options_.updates,
+                     options_.check_numerics.run(),
+                     options_.passes,
+                     options_.devices,
+                     shared.get()};
+    const std::uint64_t hash = fingerprint(g, fetches, feeds);
+    const std::shared_ptr<plan_shelf> shelf = variables_.table.shelf();
+    std::shared_ptr<shelved_plan> p = shelf->find(hash, g, fetches, feeds, terms);
+    if (p == nullptr) {
+      p = std::make_shared<shelved_plan>(std::move(terms), options_, variables_.table, std::move(shared),
+                                         resources_.finder());
+      p->made = make();
+      p->variables.add_new(g, seed_);
+      p->resources.add_new(g, seed_);
+      prepared_step& s = *p->made->step;
+      s.variables = &p->variables;
+      s.resources = &p->resources;
+      s.options = &p->options;
+      if (shelf->wants(hash, options_.plans)) {
+        p->remember(hash, g, fetches, feeds);
+        shelf->add(p, options_.plans);
+      }
+    }
+    prepared_step* const step = p->made->step.get();
+    return {std::move(p), step};
+  }
+
+  variable_state& variable_of(const graph_view& g, int node) {
+    return any_graph_ ? variables_.of_other_graph(g, node, seed_) : variables_.of_node(node);
+  }
+  template <class F>
+  auto with_all(bool writes, const F& f) {
+    return any_graph_ ? variables_.with_table(writes, f) : variables_.with_all(writes, f);
   }
 
   template <class F>
@@ -268,44 +367,29 @@ class basic_engine {
 
   void set_context(workspace& w, const step_limits* within) {
     w.set_context({seed_.load(std::memory_order_relaxed), steps_taken_.fetch_add(1, std::memory_order_relaxed),
-                   w.how() == walk::alone ? nullptr : &helpers(), within});
+                   w.how() == walk::alone ? nullptr : &threads(), within});
   }
 
-  const lent_threads& lent() const { return options_.schedule ? options_.schedule : options_.pool; }
-
-  workers& helpers() {
-    std::call_once(helpers_made_, [this] {
-      lent_threads pool = lent();
-      if (!pool) {
-        pool_ = std::make_unique<thread_pool>(options_.threads - 1);
-        pool = pool_.get();
-      }
-      helpers_ = std::make_unique<pool_workers>(std::move(pool), options_.threads);
-    });
-    return *helpers_;
-  }
-
+  const bool any_graph_;
   session_options options_;
-  std::vector<std::string_view> devices_;  // views of the options', or the one that there is
-  const kernel_provider* provider_;        // null: the library's own kernels alone
+  std::vector<std::string_view> devices_;         // views of the options', or the one that there is
+  const kernel_provider* provider_;               // null: the library's own kernels alone
+  std::shared_ptr<flowgraph::variables> shared_;  // or its own
   variable_store variables_;
   resource_store resources_;
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_taken_{0};
-  std::once_flag helpers_made_;
-  std::unique_ptr<thread_pool> pool_;
-  std::unique_ptr<pool_workers> helpers_;     // after the pool: it ends first
   std::unique_ptr<times_of_steps> recorder_;  // null: nobody wants them
-  std::once_flag crew_made_;
-  std::unique_ptr<thread_pool> async_pool_;
+  std::once_flag crew_made_, async_made_;
   step_table<known_step> steps_;
-  step_table<planned_now> planned_;
-  std::unique_ptr<async_crew> crew_;
+  step_table<known_plan> planned_;
+  std::unique_ptr<async_steps> async_steps_;
+  std::unique_ptr<crew> crew_;  // last: its threads use the others
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.
 template <class Tag = void>
-void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) {
+void assign_variable(const std::string& label, variable_state& v, const borrowed& b) {
   bool fits = b.type == v.type && b.count == v.size;
   if (!b.flat) {
     fits = fits && b.rank == static_cast<int>(v.dims.size());
@@ -315,7 +399,7 @@ void assign_variable(const graph_view& g, variable_state& v, const borrowed& b) 
     const std::string given =
         b.flat ? text_from({b.count, " ", name_of(b.type), " values"}) : type_text(b.type, b.rank, b.dims);
     throw feed_error(b.type == v.type ? problem::feed_extents : problem::feed_dtype,
-                     text_from({"set ", label_of(g, v.node), ": expected ", type_text(g, v.node), ", got ", given}));
+                     text_from({"set ", label, ": expected ", type_text(v.view()), ", got ", given}));
   }
   if (v.size > 0) std::memcpy(v.data.get(), b.data, v.bytes());
 }

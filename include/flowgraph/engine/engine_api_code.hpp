@@ -1,6 +1,7 @@
 // Defines what session/engine_api.hpp declares: the way from a session into the engine.
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include <flowgraph/passes/pipeline.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include <flowgraph/session/resources.hpp>
+#include <flowgraph/session/variables.hpp>
 #include "built_in_providers.hpp"
 #include "engine.hpp"
 #include "text.hpp"
@@ -45,6 +47,7 @@ template <class Tag = void>
     case problem::fed_in_vain:
     case problem::fed_twice:
     case problem::operation_fed:
+    case problem::extent_unknown:
       throw feed_error(fault.why, message);
     case problem::nothing_fetched:
       throw argument_error(fault.why, message);
@@ -59,8 +62,6 @@ template <class Tag = void>
 std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
                                       kernel_finder library) {
   auto made = std::make_unique<planned_now>();
-  made->fetches.assign(fetches.begin(), fetches.end());
-  made->feeds.assign(feeds.begin(), feeds.end());
   passes::options how = e.options().passes;
   how.wide = how.wide && e.options().threads != 1;  // one thread gains nothing from more memory
 #ifndef NDEBUG
@@ -68,17 +69,25 @@ std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int>
 #endif
   made->plan = passes::plan(g, {fetches, feeds}, e.devices(), how);
   if (made->plan.fault.why != problem::none) refuse_plan(g, made->plan.fault);
-  e.add_state(g);
   made->step = std::make_unique<prepared_step>(made->plan.view(), g,
                                                kernel_source{.own = &find_user_kernel, .library = library});
   return made;
 }
 
 template <class Tag = void>
-std::vector<variable_view> views_of(std::span<const variable_access> all) {
+std::vector<variable_view> views_of(std::span<const declared_variable> all) {
   std::vector<variable_view> views;
-  for (const variable_access& a : all) views.push_back({a.variable->node, a.variable->view()});
+  for (const declared_variable& v : all)
+    views.push_back({v.node, v.variable->name, v.variable->trainable, v.variable->view()});
   return views;
+}
+
+template <class Tag = void>
+variable_state& variable_of(variable_table& t, std::string_view name) {
+  variable_state* const v = t.find(name);
+  if (v == nullptr)
+    throw name_error(problem::no_such_variable, text_from({"\"", name, "\": ", sentence(problem::no_such_variable)}));
+  return *v;
 }
 
 inline namespace FLOWGRAPH_HALF {
@@ -88,21 +97,22 @@ FLOWGRAPH_LAZY_CODE int default_threads() {
 }
 
 FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, const graph_view& g, resource_finder find) {
-  auto e = std::make_unique<engine>(o, built_in_providers(), find);
+  auto e = std::make_unique<engine>(o, built_in_providers(), find, false);
   e->add_state(g);
   return e.release();
 }
-FLOWGRAPH_LAZY_CODE void end_engine(engine* e) noexcept { delete e; }
+FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, resource_finder find) {
+  return new engine(o, built_in_providers(), find, true);
+}
+FLOWGRAPH_LAZY_CODE void give_back(engine* e) noexcept { delete e; }
 
 FLOWGRAPH_LAZY_CODE void add_state(engine& e, const graph_view& g) { e.add_state(g); }
 FLOWGRAPH_LAZY_CODE void initialize(engine& e, const graph_view& g, std::uint64_t seed) { e.initialize(g, seed); }
 
 FLOWGRAPH_LAZY_CODE prepared_step& prepare(engine& e, const planned_step& s) { return e.prepare(s); }
-FLOWGRAPH_LAZY_CODE prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                           kernel_finder library) {
-  return *e.prepare(fetches, feeds, [&](slice<int> out, slice<int> in) {
-             return plan_now(e, g, out, in, library);
-           }).step;
+FLOWGRAPH_LAZY_CODE std::shared_ptr<prepared_step> prepare(engine& e, const graph_view& g, slice<int> fetches,
+                                                           slice<int> feeds, kernel_finder library) {
+  return e.prepare(g, fetches, feeds, library, [&] { return plan_now(e, g, fetches, feeds, library); });
 }
 
 FLOWGRAPH_LAZY_CODE void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
@@ -111,40 +121,50 @@ FLOWGRAPH_LAZY_CODE void run(engine& e, prepared_step& s, const graph_view& g, c
 }
 FLOWGRAPH_LAZY_CODE void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
                                std::shared_ptr<step_listener> listener) {
+  crew& threads = e.threads();
   auto step = std::make_unique<async_step>(e, s, g, r, std::move(listener));
-  e.crew().enter();
-  e.crew().line.add(*step.release());
+  e.without_callers().enter(step->timed());
+  threads.post(*step.release());
 }
 FLOWGRAPH_LAZY_CODE std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
   return e.plan_text(s, g, r.feeds);
 }
 
 FLOWGRAPH_LAZY_CODE signal* make_signal() { return new signal; }
-FLOWGRAPH_LAZY_CODE void end_signal(signal* s) noexcept { delete s; }
+FLOWGRAPH_LAZY_CODE void give_back(signal* s) noexcept { delete s; }
 FLOWGRAPH_LAZY_CODE void set_signal(signal& s) noexcept { s.set(); }
 FLOWGRAPH_LAZY_CODE bool wait_for_signal(signal& s, double nanoseconds) {
-  const auto now = limits::clock::now();
-  if (std::chrono::duration<double, std::nano>(nanoseconds) >= limits::clock::time_point::max() - now)
-    return s.wait(limits::clock::time_point::max());
-  return s.wait(now + std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
+  return s.wait(flowgraph::within(std::chrono::duration<double, std::nano>(nanoseconds)).deadline);
 }
 
 FLOWGRAPH_LAZY_CODE std::vector<step_profile> profile_of(engine& e) { return e.profile(); }
 
-FLOWGRAPH_LAZY_CODE void read_variable(engine& e, int node, callback<void(const array_view&)> use) {
-  e.read(node, [&](const variable_state& v) { use(v.view()); });
+FLOWGRAPH_LAZY_CODE void read_variable(engine& e, const graph_view& g, int node,
+                                       callback<void(const array_view&)> use) {
+  e.read(g, node, [&](const variable_state& v) { use(v.view()); });
 }
 FLOWGRAPH_LAZY_CODE void write_variable(engine& e, const graph_view& g, int node, const borrowed& data) {
-  e.write(node, [&](variable_state& v) { assign_variable(g, v, data); });
+  e.write(g, node, [&](variable_state& v) { assign_variable(label_of(g, node), v, data); });
+}
+FLOWGRAPH_LAZY_CODE bool runs_any_graph(engine& e) { return e.runs_any_graph(); }
+FLOWGRAPH_LAZY_CODE void bring_variable(engine& e, std::string_view name, dtype type,
+                                        std::span<const std::int64_t> dims) {
+  e.bring(name, type, dims);
+}
+FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_without_graph(std::string_view what) {
+  throw graph_error(problem::no_graph_of_its_own, text_from({what, ": ", sentence(problem::no_graph_of_its_own)}));
+}
+FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_other_graph() {
+  throw graph_error(problem::different_graphs, "run: a handle belongs to another graph than the session's");
 }
 FLOWGRAPH_LAZY_CODE void read_variables(engine& e,
                                         callback<void(std::span<const variable_view>, random_position)> use) {
-  e.read_all([&](std::span<const variable_access> all, random_position p) { use(views_of(all), p); });
+  e.read_all([&](std::span<const declared_variable> all, random_position p) { use(views_of(all), p); });
 }
 FLOWGRAPH_LAZY_CODE void write_variables(engine& e, const random_position* p,
                                          callback<void(std::span<const variable_view>)> use) {
   e.write_all(p == nullptr ? std::nullopt : std::optional(*p),
-              [&](std::span<const variable_access> all) { use(views_of(all)); });
+              [&](std::span<const declared_variable> all) { use(views_of(all)); });
 }
 
 FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> find_resource(std::shared_ptr<resources>& all, std::string_view name,
@@ -153,7 +173,9 @@ FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> find_resource(std::shared_ptr<reso
   if (all == nullptr) all = std::make_shared<resources>();
   return all->table().find(name, op, words, seed);
 }
-FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> resource_of(engine& e, int node) { return e.resource_of(node); }
+FLOWGRAPH_LAZY_CODE std::shared_ptr<resource> resource_of(engine& e, const graph_view& g, int node) {
+  return e.resource_of(g, node);
+}
 FLOWGRAPH_LAZY_CODE void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
                                  const limits* within) {
   queue_resource::putting turn(static_cast<queue_resource&>(queue), many, false);
@@ -189,8 +211,33 @@ FLOWGRAPH_LAZY_CODE void arrive_at(resource& barrier, const limits* within) {
   barrier_resource::arriving turn(static_cast<barrier_resource&>(barrier));
   begin_and_wait(turn, within, [&](waiter& w) { return turn.begin({}, w); });
 }
+FLOWGRAPH_LAZY_CODE variable_table* make_variable_table() { return new variable_table; }
+FLOWGRAPH_LAZY_CODE void give_back(variable_table* t) noexcept { delete t; }
+FLOWGRAPH_LAZY_CODE std::vector<std::string> names_of(variable_table& t) {
+  std::vector<std::string> names;
+  for (const variable_state* v : t.all())
+    if (!v->name.empty()) names.push_back(v->name);
+  return names;
+}
+FLOWGRAPH_LAZY_CODE bool has_variable(variable_table& t, std::string_view name) { return t.find(name) != nullptr; }
+FLOWGRAPH_LAZY_CODE void copy_variable(variable_table& t, std::string_view name, const array_view& to) {
+  const variable_access a{&variable_of(t, name), false};
+  if (a.variable->type != to.type ||
+      !std::equal(a.variable->dims.begin(), a.variable->dims.end(), to.dims, to.dims + to.rank))
+    throw graph_error(problem::variable_differs,
+                      text_from({"\"", name, "\": ", sentence(problem::variable_differs), ": ", type_text(to),
+                                 " instead of ", type_text(a.variable->view())}));
+  const variable_hold hold(t.room, {&a, 1});
+  if (a.variable->size > 0) std::memcpy(to.data, a.variable->data.get(), a.variable->bytes());
+}
+FLOWGRAPH_LAZY_CODE void write_variable(variable_table& t, std::string_view name, const borrowed& data) {
+  const variable_access a{&variable_of(t, name), true};
+  const variable_hold hold(t.room, {&a, 1});
+  assign_variable(text_from({"\"", name, "\""}), *a.variable, data);
+}
+
 FLOWGRAPH_LAZY_CODE resource_table* make_resource_table() { return new resource_table; }
-FLOWGRAPH_LAZY_CODE void end_resource_table(resource_table* t) noexcept { delete t; }
+FLOWGRAPH_LAZY_CODE void give_back(resource_table* t) noexcept { delete t; }
 
 FLOWGRAPH_LAZY_CODE int node_of_name(const graph_view& g, std::string_view name) {
   const int id = g.find(name);

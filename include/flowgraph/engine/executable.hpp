@@ -54,7 +54,7 @@ class basic_executable {
     for (const constant_use& c : plan.constants) {
       std::int64_t& element = constants_.emplace_back();
       with_type(c.type, [&]<class T>(T) {
-        const T value = convert<T>(c.value);
+        const T value = from_word<T>(c.word);
         std::memcpy(&element, &value, sizeof(T));
       });
     }
@@ -65,7 +65,10 @@ class basic_executable {
         for (int i = 0; i < l.n_words; ++i) to[i] = from_word<T>(plan.words[l.words + i]);
       });
     }
-    for (int i = 0; i < plan.symbols.size(); ++i) add_names(plan.text(plan.symbols[i]));
+    for (int i = 0; i < plan.symbols.size(); ++i)
+      each_name(plan.text(plan.symbols[i]), [this](std::string_view name) {
+        if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
+      });
   }
   basic_executable(const basic_executable&) = delete;
   basic_executable& operator=(const basic_executable&) = delete;
@@ -100,9 +103,7 @@ class basic_executable {
       if (plan_.programs[x.program].role == program_role::all) return {&run_region, region};
       return {find(kernels, use_of(plan_, x), *x.op, g, x.node).kernel, region};
     }
-    if (x.op->is(trait::waits)) return {};  // a resource does it
-    if (carries(x))                         // between devices that share their memory
-      return {x.n_operands + x.n_outputs > 0 ? &copy_kernel : &nothing_kernel, nullptr};
+    if (may_wait(x)) return {};  // a resource does it, or a channel
     if (const region_kernel* region = compiled_region_of(i, kernels)) return {&run_region, region};
     const bound_kernel k = find(kernels, use_of(plan_, x), *x.op, g, x.node);
     if (k.is == bound_kernel::kind::kernel) return {k.kernel, nullptr};
@@ -140,22 +141,6 @@ class basic_executable {
     region->steps = plan_.steps_of(plan_.programs[x.program]);
     region->registers = plan_.registers.data;
     return regions_.emplace_back(std::move(region)).get();
-  }
-
-  // The words in "2*batch+(time+1)/2".
-  void add_names(std::string_view text) {
-    const auto in_name = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
-    };
-    for (std::size_t i = 0; i < text.size();) {
-      std::size_t end = i;
-      while (end < text.size() && in_name(text[end])) ++end;
-      const std::string_view word = text.substr(i, end - i);
-      if (!word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-          std::find(names_.begin(), names_.end(), word) == names_.end())
-        names_.push_back(word);
-      i = std::max(end, i + 1);
-    }
   }
 
   plan_view plan_;

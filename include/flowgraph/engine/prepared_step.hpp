@@ -17,21 +17,24 @@ class basic_prepared_step {
 
   executable program;
   workspace_pool workspaces;
+  // Of a plan that outlives the session that made it: what its workspaces are made of. Null: the session's.
+  variable_store* variables = nullptr;
+  resource_store* resources = nullptr;
+  const session_options* options = nullptr;
 };
 
-// One whose plan was made when the program ran, with the nodes that it was made for.
+// One whose plan was made when the program ran.
 template <class Tag = void>
 struct basic_planned_now {
-  std::vector<int> fetches, feeds;
   plan_data plan;
   std::unique_ptr<prepared_step> step;
-
-  bool is_for(slice<int> wanted_fetches, slice<int> wanted_feeds) const {
-    return std::equal(fetches.begin(), fetches.end(), wanted_fetches.begin(), wanted_fetches.end()) &&
-           std::equal(feeds.begin(), feeds.end(), wanted_feeds.begin(), wanted_feeds.end());
-  }
 };
 using planned_now = basic_planned_now<>;
+
+template <class Tag = void>
+bool same_nodes(const std::vector<int>& kept, slice<int> wanted) {
+  return std::equal(kept.begin(), kept.end(), wanted.begin(), wanted.end());
+}
 
 // A workspace, until the values of the step have been read.
 template <class Tag = void>

@@ -22,7 +22,10 @@ std::string plain_label(const graph_view& g, int node) {
 // The same with a user's name in quotes: "loss", matmul_17.
 template <class Tag = void>
 std::string label_of(const graph_view& g, int node) {
-  return g.name_of(node).empty() ? plain_label(g, node) : text_from({"\"", g.name_of(node), "\""});
+  if (!g.name_of(node).empty()) return text_from({"\"", g.name_of(node), "\""});
+  for (int k = node + 1; g.nodes[node].outputs > 1 && k <= node + g.nodes[node].outputs; ++k)
+    if (!g.name_of(k).empty()) return text_from({"\"", g.name_of(k), "\""});  // of its results
+  return plain_label(g, node);
 }
 
 // float[32, 64]

@@ -10,10 +10,13 @@
 #include <span>
 #include <vector>
 
+#include <flowgraph/engine/rendezvous/local.hpp>
 #include <flowgraph/engine/resources/resource_store.hpp>
 #include <flowgraph/engine/state/variables.hpp>
+#include <flowgraph/engine/step/awaited.hpp>
 #include <flowgraph/engine/step/row_views.hpp>
 #include <flowgraph/engine/step/work.hpp>
+#include <flowgraph/engine/threads/ready_ring.hpp>
 #include <flowgraph/kernels/cpu/packed_product.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/kernels/region.hpp>
@@ -34,11 +37,18 @@ class basic_workspace {
         operands_(static_cast<std::size_t>(e.plan().operands.size())),
         fetches_(static_cast<std::size_t>(e.plan().fetches.size())),
         calls_(static_cast<std::size_t>(e.plan().instructions.size())),
-        contexts_(static_cast<std::size_t>(1 + e.flows().units())),
-        turns_(e.flows().any() ? calls_.size() : 0),
-        pending(std::make_unique<std::atomic<int>[]>(calls_.size())),
-        ready(std::make_unique<std::atomic<int>[]>(calls_.size())) {
+        contexts_(static_cast<std::size_t>(1 + e.flows().loops())),
+        turns_(contexts_.size()),
+        arenas_(static_cast<std::size_t>(e.plan().devices.size())),
+        waits_for_(std::make_unique<std::atomic<int>[]>(calls_.size())),
+        left_in_(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(e.plan().regions.size()))),
+        ring_(e.plan().instructions.size()) {
     const plan_view& p = e.plan();
+    for (const channel& c : p.channels)
+      if (c.shared) {
+        sent_.resize(static_cast<std::size_t>(p.slots.size()));
+        sent_[static_cast<std::size_t>(c.slot)] = &p.operands[p.instructions[c.send].operands];
+      }
     for (int i = 0; i < p.operands.size(); ++i)
       prepare(p.operands[i], operands_[static_cast<std::size_t>(i)], variables);
     for (int i = 0; i < p.fetches.size(); ++i) {
@@ -46,11 +56,7 @@ class basic_workspace {
       if (p.fetches[i].where != storage::none) values_.push_back(i);
     }
     for (int i = 0; i < p.instructions.size(); ++i) prepare(p.instructions[i], calls_[static_cast<std::size_t>(i)]);
-    for (int i = 0; i < p.instructions.size(); ++i)
-      if (carries(p.instructions[i])) connect(p.instructions[i], calls_[static_cast<std::size_t>(i)].args);
-    for (int i = 0; i < p.instructions.size(); ++i)
-      if (p.instructions[i].op->is(trait::waits))
-        attempts_.push_back({i, resources.make_attempt(p, p.instructions[i], this)});
+    if (e.flows().waits()) make_awaited(resources);
     find_versions(variables);
     find_accesses(variables);
   }
@@ -71,21 +77,27 @@ class basic_workspace {
   // For the instructions of the next step.
   void set_context(const kernel_context& c) {
     stacks_.clear();
-    for (unit_context& u : contexts_) {
+    for (const auto& x : channels_) x->clear();
+    for (loop_context& u : contexts_) {
       u.reading = c;
       u.reading.stacks = &stacks_;
       u.updating = u.reading;
       u.updating.interrupt = nullptr;  // a variable is never left half changed
     }
   }
-  // Of the loop that ends with instruction `owner`: how far it is. Of a unit: what that tells its kernels.
-  loop_turn& turn_of(int owner) { return turns_[static_cast<std::size_t>(owner)]; }
-  std::uint64_t turn_in(int unit) const { return contexts_[static_cast<std::size_t>(unit)].reading.turn; }
-  void set_turn(int unit, std::uint64_t turn) {
-    unit_context& u = contexts_[static_cast<std::size_t>(unit)];
-    u.reading.turn = u.updating.turn = turn;
+  // A loop begins, within the loop `around` or none (0); goes on with its next turn; how far it is.
+  void begin_loop(int loop, int around) {
+    loop_turn& t = turns_[static_cast<std::size_t>(loop)];
+    t = {0, contexts_[static_cast<std::size_t>(around)].reading.turn};
+    set_turn(loop, mix(t.around, 1));
   }
+  void next_turn(int loop) {
+    loop_turn& t = turns_[static_cast<std::size_t>(loop)];
+    set_turn(loop, mix(t.around, static_cast<std::uint64_t>(++t.turns) + 1));
+  }
+  std::int64_t turns_of(int loop) const { return turns_[static_cast<std::size_t>(loop)].turns; }
 
+  const plan_view& plan() const { return executable_.plan(); }
   const array_view* operand(int i) const { return operands_.data() + i; }
   const bound_call& call(int i) const { return calls_[static_cast<std::size_t>(i)]; }
   const kernel_context& context() const { return contexts_[0].reading; }
@@ -106,20 +118,18 @@ class basic_workspace {
   std::span<const variable_access> used_by_value(std::size_t k) const { return within(of_value_, k); }
   std::span<const variable_access> used() const { return of_step_; }
 
-  // The first instruction from i on that may have to wait, or how many there are.
-  int next_attempt(int i) const {
-    for (const auto& a : attempts_)
-      if (a.instruction >= i) return a.instruction;
-    return executable_.plan().instructions.size();
-  }
-  attempt* attempt_of(int i) const {
-    for (const auto& a : attempts_)
-      if (a.instruction == i) return a.what.get();
-    return nullptr;
-  }
+  // Of a plan that is run by readiness. Of an instruction: how many of its region it still waits for. Of a region: how
+  // many of its instructions are not done.
+  std::atomic<int>& waits_for(int i) { return waits_for_[static_cast<std::size_t>(i)]; }
+  std::atomic<int>& left_in(int region) { return left_in_[static_cast<std::size_t>(region)]; }
+  ready_ring& ring() { return ring_; }
+  // What may have to wait, in the order of the plan.
+  const std::vector<std::unique_ptr<awaited>>& all_awaited() const { return awaited_; }
+  // Null: instruction i never waits.
+  awaited* awaited_of(int i) const { return awaited_of_.empty() ? nullptr : awaited_of_[static_cast<std::size_t>(i)]; }
   // The step is over.
   void leave() {
-    for (const auto& a : attempts_) a.what->leave();
+    for (const auto& p : awaited_) p->what->leave();
   }
 
  private:
@@ -135,23 +145,37 @@ class basic_workspace {
     std::size_t bytes;
     aligned_buffer<std::byte> memory;
   };
-  struct unit_context {
+  struct loop_context {
     kernel_context reading, updating;
   };
-  struct awaited {
-    int instruction;
-    std::unique_ptr<attempt> what;
+  struct arena {
+    aligned_buffer<std::byte> memory;
+    std::int64_t capacity = 0;
   };
   struct accesses {
     std::vector<variable_access> all;
     std::vector<std::size_t> ends;
   };
 
-  void prepare(const flowgraph::operand& o, array_view& v, variable_store& variables) {
+  // What tells kernels in the loop which turn it is.
+  void set_turn(int loop, std::uint64_t turn) {
+    loop_context& c = contexts_[static_cast<std::size_t>(loop)];
+    c.reading.turn = c.updating.turn = turn;
+  }
+
+  // Where an operand is: what devices share is where it was sent.
+  const flowgraph::operand& origin(const flowgraph::operand& of) const {
+    const flowgraph::operand* o = &of;
+    while (!sent_.empty() && o->where == storage::slot && sent_[static_cast<std::size_t>(o->index)] != nullptr)
+      o = sent_[static_cast<std::size_t>(o->index)];
+    return *o;
+  }
+  void prepare(const flowgraph::operand& of, array_view& v, variable_store& variables) {
     const plan_view& p = executable_.plan();
-    v.type = o.type;
-    v.rank = p.shapes[o.shape].rank;
-    v.dims = dims_.data() + p.shapes[o.shape].dims;
+    v.type = of.type;
+    v.rank = p.shapes[of.shape].rank;
+    v.dims = dims_.data() + p.shapes[of.shape].dims;
+    const flowgraph::operand& o = origin(of);
     switch (o.where) {
       case storage::none:
         break;
@@ -189,19 +213,32 @@ class basic_workspace {
     to.args.words = p.words.data + x.attrs;
     to.args.n_words = x.n_attrs;
     to.args.node = static_cast<std::uint64_t>(x.node);
-    const unit_context& unit =
-        contexts_[static_cast<std::size_t>(executable_.flows().unit_of(static_cast<int>(&x - p.instructions.data)))];
-    to.args.context = x.op->is(trait::writes_operand) ? &unit.updating : &unit.reading;
+    const loop_context& loop = contexts_[static_cast<std::size_t>(
+        executable_.flows().loop_around(static_cast<int>(&x - p.instructions.data)))];
+    to.args.context = x.op->is(trait::writes_operand) ? &loop.updating : &loop.reading;
   }
-  // What is sent has memory of its own until it is received: the sender's may be reused at once.
-  void connect(const instruction& x, kernel_args& args) {
-    if (x.n_operands + x.n_outputs == 0) return;
-    const auto channel = static_cast<std::size_t>(args.attrs<ops::channel_attrs>().channel);
-    if (on_the_way_.empty())  // never moves afterwards: arguments point into it
-      on_the_way_.resize(static_cast<std::size_t>(executable_.plan().instructions.size()));
-    array_view& v = on_the_way_[channel];
-    if (x.n_operands > 0) v = args.in[0], args.out = &v;
-    if (x.n_outputs > 0) args.in = &v;
+  void make_awaited(resource_store& resources) {
+    const plan_view& p = executable_.plan();
+    for (const channel& c : p.channels) {
+      const bool in_turns = p.instructions[c.send].region != 0;
+      channels_.push_back(std::make_unique<local_channel>(in_turns ? turns_on_the_way : 1));
+      if (c.slot < 0 || c.shared) continue;
+      channels_.back()->value = call(c.send).args.in[0];
+      in_slots_.push_back({&channels_.back()->value, c.slot});
+    }
+    awaited_of_.resize(calls_.size());
+    for (int i = 0; i < p.instructions.size(); ++i) {
+      const instruction& x = p.instructions[i];
+      if (!may_wait(x)) continue;
+      awaited_.push_back(
+          std::make_unique<awaited>(i, carries(x) ? end_of_channel(x) : resources.make_attempt(p, x, this)));
+      awaited_of_[static_cast<std::size_t>(i)] = awaited_.back().get();
+    }
+  }
+  std::unique_ptr<attempt> end_of_channel(const instruction& x) {
+    local_channel& c = *channels_[static_cast<std::size_t>(executable_.plan().words[x.attrs])];
+    if (x.op->id == ops::recv::id) return std::make_unique<local_channel::receiving>(c);
+    return std::make_unique<local_channel::sending>(c);
   }
 
   // Within loops also variables have versions that the step changes before or behind: all turns see the same value.
@@ -220,19 +257,12 @@ class basic_workspace {
       }
   }
 
-  // Each list in the order of nodes, as a hold wants it.
+  // Each list in the order in which variables are locked.
   void find_accesses(variable_store& variables) {
     const plan_view& p = executable_.plan();
     const auto add = [&](std::vector<variable_access>& to, std::size_t first, const flowgraph::operand& o, bool write) {
       if (o.where != storage::variable) return;
-      variable_state* v = &variables.of_node(p.variables[o.index].node);
-      const auto begin = to.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto at = std::lower_bound(begin, to.end(), v->node,
-                                       [](const variable_access& a, int node) { return a.variable->node < node; });
-      if (at != to.end() && at->variable == v)
-        at->writes = at->writes || write;
-      else
-        to.insert(at, {v, write});
+      add_access(to, first, &variables.of_node(p.variables[o.index].node), write);
     };
     for (const instruction& x : p.instructions) {
       const std::size_t first = of_call_.all.size();
@@ -281,40 +311,31 @@ class basic_workspace {
       const std::int64_t n = bound(p.dims[i], binder.symbols.data());
       dims_[static_cast<std::size_t>(i)] = std::max<std::int64_t>(n, 0);
     }
-    for (const slot& s : p.slots) {
-      if (bound(s.by, binder.symbols.data()) < 0) unbound(binder);
-      if (!fits_in_memory(s, binder.symbols.data())) too_large();
+    for (const extent_check& c : p.checks) {  // first: it says more than that an extent is negative
+      const std::int64_t whole = bound(c.whole, binder.symbols.data()), part = bound(c.part, binder.symbols.data());
+      if (whole >= 0 && part >= 0 && whole - part < c.least) no_room(g, c, whole, part);
     }
+    memory_layout m = lay_out(p, binder.symbols.data());
+    if (m.why == problem::extent_unknown) unbound(binder);
+    if (m.why != problem::none) too_large();
     // Shapes of the whole model are in the plan; only those that the step computes with must be known.
     for (const flowgraph::operand& o : p.operands) require_known(o, binder);
     for (const flowgraph::operand& o : p.fetches) require_known(o, binder);
     for (const array_view& v : operands_)
       if (!fits_in_memory(v.type, v.dims, v.rank)) too_large();
-    choose_gifts(binder.symbols.data());
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(p.slots.size()));
-    std::int64_t total = 0;
-    for (int i = 0; i < p.slots.size(); ++i) {
-      offsets[static_cast<std::size_t>(i)] = total;
-      if (!is_gift(i)) total += slot_bytes(p.slots[i], binder.symbols.data());
-      if (total > most_bytes) too_large();
+    for (const fed& s : in_slots_)  // a plan that is wrong must reach no memory but its own
+      if (aligned_bytes(*s.view) > m.bytes[s.feed])
+        throw plan_error(problem::invalid_plan, sentence(problem::invalid_plan));
+    choose_gifts(m);
+    if (!gifts_.empty()) {
+      vec<bool> apart(p.slots.size());
+      for (const gift& x : gifts_) apart[x.slot] = true;
+      m = lay_out(p, binder.symbols.data(), apart.data);
     }
-    const std::int64_t planned = total;
-    for (const array_view& v : on_the_way_) total += aligned_bytes(v);
-    if (total > capacity_) {
-      capacity_ = 0;  // there may be none to be had
-      memory_.reset();
-      memory_ = allocate_aligned<std::byte>(static_cast<std::size_t>(total));
-      capacity_ = total;
-    }
-    for (const fed& s : in_slots_) s.view->data = memory_.get() + offsets[static_cast<std::size_t>(s.feed)];
-    std::byte* next = memory_.get() + planned;
-    for (array_view& v : on_the_way_) {
-      v.data = next;
-      next += aligned_bytes(v);
-    }
+    for (int k = 0; k < p.devices.size(); ++k) make_room(arenas_[static_cast<std::size_t>(k)], m.totals[k]);
+    for (const fed& s : in_slots_)
+      s.view->data = arenas_[static_cast<std::size_t>(p.slots[s.feed].device)].memory.get() + m.offsets[s.feed];
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
-    for (const awaited& a : attempts_)
-      if (how_ == walk::ready && p.instructions[a.instruction].region != 0) how_ = walk::spread;
     for (bound_call& c : calls_) c.prepared = nullptr, c.writes_row = false;
     // Where instructions run beside each other, each has one thread.
     const int threads = how_ == walk::spread ? options_.threads : 1;
@@ -323,6 +344,13 @@ class basic_workspace {
         prepare_kernel(i, threads);
     for (int i = 0; i < p.instructions.size() && !options_.check_numerics; ++i)
       row_writer::wrap(p, i, operands_, calls_);
+  }
+  static void make_room(arena& a, std::int64_t bytes) {
+    if (bytes <= a.capacity) return;
+    a.capacity = 0;  // there may be none to be had
+    a.memory.reset();
+    a.memory = allocate_aligned<std::byte>(static_cast<std::size_t>(bytes));
+    a.capacity = bytes;
   }
   void prepare_kernel(int i, int threads) {
     const op_def& op = *executable_.plan().instructions[i].op;
@@ -337,14 +365,14 @@ class basic_workspace {
     if (to.prepared != nullptr) to.by = provider_;
   }
 
-  void choose_gifts(const std::int64_t* symbols) {
+  void choose_gifts(const memory_layout& m) {
     constexpr std::int64_t large = 1 << 14;
     const plan_view& p = executable_.plan();
     gifts_.clear();
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      const flowgraph::operand& o = p.fetches[values_[k]];
+      const flowgraph::operand& o = origin(p.fetches[values_[k]]);
       if (o.where != storage::slot || is_gift(o.index)) continue;
-      const std::int64_t whole = slot_bytes(p.slots[o.index], symbols), bytes = aligned_bytes(value(k));
+      const std::int64_t whole = m.bytes[o.index], bytes = aligned_bytes(value(k));
       // A slot that served much larger values before is not worth keeping for this one.
       if (bytes >= large && whole <= 2 * bytes)
         gifts_.push_back({k, o.index, static_cast<std::size_t>(whole), nullptr});
@@ -379,6 +407,14 @@ class basic_workspace {
                          text_from({"\"", p.text(p.symbols[k]), "\" is negative with the extents of these feeds"}));
     throw feed_error(problem::extent_unknown, text_from({"\"", name, "\" is not bound by any feed of this step"}));
   }
+  [[noreturn]] void no_room(const graph_view& g, const extent_check& c, std::int64_t whole, std::int64_t part) const {
+    const bool least = c.whole < 0;
+    const std::string_view name = executable_.plan().symbol_text(least ? c.whole : c.part);
+    throw feed_error(c.otherwise, text_from({label_of(g, c.node), " (", line_text(g, c.node),
+                                             "): ", g.nodes[c.node].op->name, " needs at ", least ? "least " : "most ",
+                                             least ? part + c.least : whole - c.least, " where these feeds have \"",
+                                             name, "\" = ", least ? whole : part, ": ", sentence(c.otherwise)}));
+  }
   [[noreturn]] static void too_large() {
     throw feed_error(problem::too_many_elements, sentence(problem::too_many_elements));
   }
@@ -391,24 +427,23 @@ class basic_workspace {
   std::vector<array_view> fetches_;
   std::vector<int> values_;  // fetches that have one
   std::vector<bound_call> calls_;
-  std::vector<unit_context> contexts_;  // of the step, then of each loop or choice that one thread runs
-  std::vector<loop_turn> turns_;        // by the last instruction of a loop
+  std::vector<loop_context> contexts_;  // of the step, then of each loop
+  std::vector<loop_turn> turns_;        // of each loop
   value_stacks stacks_;
   std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
   std::vector<gift> gifts_;
-  std::vector<array_view> on_the_way_;  // between devices, by channel
+  std::vector<std::unique_ptr<local_channel>> channels_;  // between devices
+  std::vector<arena> arenas_;                             // by device
+  std::vector<const flowgraph::operand*> sent_;           // of a slot that is shared: what was sent
   accesses of_call_, of_value_;
   std::vector<variable_access> of_step_;
-  std::vector<awaited> attempts_;  // in the order of the plan
-  aligned_buffer<std::byte> memory_;
-  std::int64_t capacity_ = 0;
+  std::vector<std::unique_ptr<awaited>> awaited_;
+  std::vector<awaited*> awaited_of_;  // by instruction; empty: there are none
   walk how_ = walk::alone;
   bool bound_ = false;
-
- public:
-  // Of each instruction: how many it still waits for. Instructions that wait for nobody, in the order they became so.
-  std::unique_ptr<std::atomic<int>[]> pending, ready;
+  std::unique_ptr<std::atomic<int>[]> waits_for_, left_in_;
+  ready_ring ring_;
 };
 using workspace = basic_workspace<>;
 

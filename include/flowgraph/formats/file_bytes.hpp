@@ -12,30 +12,37 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "file_error.hpp"
+#include "file_limits.hpp"
 #include "file_path.hpp"
 #include "inflate.hpp"
 
 namespace flowgraph::detail {
 
 // All bytes of a file; those of a gzip file unpacked.
-inline std::string load_file(const file_path& path) {
+inline std::string load_file(const file_path& path, const file_limits& limits = {}) {
   const std::string& name = path.string();
   const auto unreadable = [&](std::string_view why) { return file_error(problem::file_access, name, {}, {why}); };
   std::ifstream file(name, std::ios::binary);
   if (!file) throw unreadable("can't be opened");
-  // Read in pieces: the size that a file states may be wrong, or none.
+  // Read in pieces: the size that a file states may be wrong, or none. What is no file may go on for ever.
+  std::error_code failed;
+  const bool endless = !std::filesystem::is_regular_file(name, failed);
+  memory_budget stream(name, limits, 0);
   std::string bytes;
   std::array<char, 65536> piece;
   do {
     file.read(piece.data(), piece.size());
+    if (endless) stream.spend(static_cast<std::uint64_t>(file.gcount()));
     bytes.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   } while (file);
   if (!file.eof() || std::filesystem::is_directory(name)) throw unreadable("can't be read to its end");
-  if (bytes.starts_with("\x1F\x8B")) return inflate(name, bytes, 0, packing::gzip);
-  return bytes;
+  if (!bytes.starts_with("\x1F\x8B")) return bytes;
+  memory_budget budget(name, limits, bytes.size());
+  return inflate(name, bytes, 0, packing::gzip, budget);
 }
 
 // A place in the bytes of a file. All numbers are read byte by byte: their order is the file's, not the machine's.

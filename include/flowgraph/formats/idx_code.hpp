@@ -21,8 +21,9 @@ inline constexpr idx_type idx_types[] = {{0x08, dtype::uint8, "uint8"},   {0x09,
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF loaded_array load_idx(const file_path& path, const wanted_array& wanted) {
-  const std::string bytes = load_file(path);
+FLOWGRAPH_OTHER_HALF loaded_array load_idx(const file_path& path, const wanted_array& wanted,
+                                           const file_limits& limits) {
+  const std::string bytes = load_file(path, limits);
   byte_reader reader(path.string(), bytes);
   if (reader.big(2, "the magic number of IDX") != 0)
     reader.fail({"expected an IDX file, which begins with two bytes of 0"});

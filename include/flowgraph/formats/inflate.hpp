@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "file_error.hpp"
+#include "file_limits.hpp"
 
 #if FLOWGRAPH_ZLIB
 #include <zlib.h>
@@ -23,7 +24,7 @@ enum class packing { raw, gzip };
 // begin: where the packed bytes lie in the file; most: how many they may become. Of a gzip file all members, one after
 // another.
 inline std::string inflate(std::string_view file, std::string_view packed, std::size_t begin, packing how,
-                           std::size_t most = std::string::npos) {
+                           memory_budget& budget, std::size_t most = std::string::npos) {
   const auto malformed = [&](std::size_t at, std::initializer_list<std::string_view> parts) {
     return file_error(problem::file_malformed, file, {.byte = static_cast<long long>(begin + at)}, parts);
   };
@@ -48,6 +49,7 @@ inline std::string inflate(std::string_view file, std::string_view packed, std::
     z.avail_out = static_cast<uInt>(piece.size());
     status = ::inflate(&z, Z_NO_FLUSH);
     used += rest.size() - z.avail_in;
+    budget.spend(piece.size() - z.avail_out);
     out.append(piece, 0, piece.size() - z.avail_out);
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK && status != Z_STREAM_END)
@@ -63,7 +65,8 @@ inline std::string inflate(std::string_view file, std::string_view packed, std::
 
 #else
 
-inline std::string inflate(std::string_view file, std::string_view, std::size_t begin, packing, std::size_t = 0) {
+inline std::string inflate(std::string_view file, std::string_view, std::size_t begin, packing, memory_budget&,
+                           std::size_t = 0) {
   throw file_error(problem::file_unsupported, file, {.byte = static_cast<long long>(begin)},
                    {"is packed, and the program was built without zlib; link flowgraph::data where CMake finds it"});
 }

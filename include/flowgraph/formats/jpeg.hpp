@@ -2,8 +2,10 @@
 // (flowgraph::data).
 #pragma once
 #if FLOWGRAPH_JPEG
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>  // jpeglib.h needs it before
 #include <string>
 #include <string_view>
@@ -32,9 +34,19 @@ class jpeg_decoder {
   ~jpeg_decoder() { jpeg_destroy_decompress(&info_); }
 
   // Gray or red, green, blue.
-  pixels decode() {
+  pixels decode(pixel_check& check) {
     if (!header()) fail();
-    check_pixels(file_, out_.width, out_.height);
+    std::uint64_t blocks = 0, fewest = UINT64_MAX;  // of 64 coefficients
+    for (int i = 0; i < info_.num_components; ++i) {
+      const jpeg_component_info& c = info_.comp_info[i];
+      const std::uint64_t own = std::uint64_t{c.width_in_blocks} * c.height_in_blocks;
+      blocks += own;
+      fewest = std::min(fewest, own);
+    }
+    // Huffman's codes have a bit for a block or more. An image in several scans is kept as coefficients until the last.
+    const std::uint64_t at_least = info_.arith_code ? 0 : fewest / 8;
+    const std::uint64_t kept = info_.progressive_mode ? blocks * 64 * sizeof(JCOEF) : 0;
+    check(out_, at_least, bytes_.size(), out_.height * out_.width * out_.channels + kept);
     out_.values.resize(out_.height * out_.width * out_.channels);
     if (!body()) fail();
     return std::move(out_);

@@ -2,6 +2,7 @@
 #pragma once
 #include <flowgraph/core/other_half.hpp>
 #include "file_error.hpp"
+#include "file_limits.hpp"
 #include "file_path.hpp"
 #include "loaded_array.hpp"
 #include "numpy_type.hpp"
@@ -11,18 +12,27 @@ namespace flowgraph {
 namespace detail {
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF loaded_array load_npy(const file_path& path, const wanted_array& wanted);
+FLOWGRAPH_OTHER_HALF loaded_array load_npy(const file_path& path, const wanted_array& wanted,
+                                           const file_limits& limits);
 
 }  // namespace FLOWGRAPH_HALF
+
+// An object, so that its name alone may be given to who calls it with a path.
+template <element T, auto... Extents>
+struct npy_reader {
+  static_assert(numpy_element<T>, "NumPy has no bfloat16");
+  using array = ndarray<T, Extents...>;
+
+  array operator()(const file_path& path, const file_limits& limits = {}) const {
+    return load_npy(path, wanted_of<array>(), limits).template as<array>();
+  }
+};
+
 }  // namespace detail
 
 // read_npy<float, rows, 64>("x.npy"): named extents get their numbers from the file. Throws file_error.
 template <element T, auto... Extents>
-ndarray<T, Extents...> read_npy(const file_path& path) {
-  static_assert(detail::numpy_element<T>, "NumPy has no bfloat16");
-  using array = ndarray<T, Extents...>;
-  return detail::load_npy(path, detail::wanted_of<array>()).template as<array>();
-}
+inline constexpr detail::npy_reader<T, Extents...> read_npy{};
 
 }  // namespace flowgraph
 

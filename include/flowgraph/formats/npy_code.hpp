@@ -8,8 +8,9 @@
 namespace flowgraph::detail {
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF loaded_array load_npy(const file_path& path, const wanted_array& wanted) {
-  const std::string bytes = load_file(path);
+FLOWGRAPH_OTHER_HALF loaded_array load_npy(const file_path& path, const wanted_array& wanted,
+                                           const file_limits& limits) {
+  const std::string bytes = load_file(path, limits);
   return parse_npy(byte_reader(path.string(), bytes), wanted);
 }
 

@@ -18,13 +18,14 @@ struct zip_entry {
 };
 struct zip_archive {
   std::string file, bytes;
+  file_limits limits;
   std::vector<zip_entry> entries;
 };
 
 inline namespace FLOWGRAPH_HALF {
 
 // Without ".npy" at the ends of names.
-FLOWGRAPH_OTHER_HALF zip_archive load_npz(const file_path& path);
+FLOWGRAPH_OTHER_HALF zip_archive load_npz(const file_path& path, const file_limits& limits);
 FLOWGRAPH_OTHER_HALF loaded_array array_in(const zip_archive& a, std::string_view name, const wanted_array& wanted);
 
 }  // namespace FLOWGRAPH_HALF
@@ -33,7 +34,8 @@ FLOWGRAPH_OTHER_HALF loaded_array array_in(const zip_archive& a, std::string_vie
 // fg::npz file("data.npz"); auto x = file.read<float, rows, 64>("x"). Throws file_error.
 class npz {
  public:
-  explicit npz(const file_path& path) : archive_(detail::load_npz(path)) {}
+  // limits: of each array that is read.
+  explicit npz(const file_path& path, const file_limits& limits = {}) : archive_(detail::load_npz(path, limits)) {}
 
   // As numpy.load(...).files: without ".npy".
   std::vector<std::string> names() const {

@@ -91,8 +91,8 @@ inline std::string_view packed_bytes(const zip_archive& archive, const zip_entry
 
 inline namespace FLOWGRAPH_HALF {
 
-FLOWGRAPH_OTHER_HALF zip_archive load_npz(const file_path& path) {
-  zip_archive archive{path.string(), load_file(path), {}};
+FLOWGRAPH_OTHER_HALF zip_archive load_npz(const file_path& path, const file_limits& limits) {
+  zip_archive archive{path.string(), load_file(path, limits), limits, {}};
   read_directory(archive);
   return archive;
 }
@@ -102,7 +102,9 @@ FLOWGRAPH_OTHER_HALF loaded_array array_in(const zip_archive& a, std::string_vie
     if (e.name != name) continue;
     std::size_t begin = 0;
     const std::string_view packed = packed_bytes(a, e, begin);
-    const std::string unpacked = e.method == 0 ? std::string() : inflate(a.file, packed, begin, packing::raw, e.size);
+    memory_budget budget(a.file, a.limits, a.bytes.size());
+    const std::string unpacked =
+        e.method == 0 ? std::string() : inflate(a.file, packed, begin, packing::raw, budget, e.size);
     const std::string_view content = e.method == 0 ? packed : unpacked;
     byte_reader reader(a.file, content, begin);
     if (content.size() != e.size || crc32_of(content) != e.crc)

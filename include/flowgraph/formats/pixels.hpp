@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include <flowgraph/arrays/ndarray.hpp>
 #include "each_number.hpp"
 #include "file_error.hpp"
+#include "file_limits.hpp"
 
 namespace flowgraph::detail {
 
@@ -27,6 +29,38 @@ inline void check_pixels(std::string_view file, std::size_t width, std::size_t h
                      {"expected an image of 1 to ", std::to_string(most_pixels), " pixels, got ", std::to_string(width),
                       " x ", std::to_string(height)});
 }
+
+// What a decoder asks before it takes memory for an image: whether it is one of the size that is wanted.
+class pixel_check {
+ public:
+  pixel_check(std::string_view file, std::size_t file_size, const shape_text& wanted, const file_limits& limits)
+      : file_(file),
+        wanted_(wanted),
+        budget_(file, limits, file_size) {}
+
+  // at_least: bytes of the file that an image of this size takes, however it is packed.
+  void operator()(const pixels& p, std::uint64_t at_least, std::uint64_t file_size, std::uint64_t memory) {
+    check_pixels(file_, p.width, p.height);
+    const std::int64_t dims[] = {static_cast<std::int64_t>(p.height), static_cast<std::int64_t>(p.width),
+                                 wanted_.number[2]};
+    for (int i = 0; i < 2; ++i)
+      if (wanted_.number[i] >= 0 && wanted_.number[i] != dims[i])
+        throw file_error(problem::file_mismatch, file_, {},
+                         {"expected an image of ", shape_to_text(dtype::uint8, wanted_), ", got ",
+                          shape_to_text(dtype::uint8, wanted_, dims)});
+    if (at_least > file_size)
+      throw file_error(
+          problem::file_malformed, file_, {},
+          {"an image of ", std::to_string(p.width), " x ", std::to_string(p.height), " pixels takes at least ",
+           std::to_string(at_least), " bytes, and the file has ", std::to_string(file_size)});
+    budget_.spend(memory);
+  }
+
+ private:
+  std::string_view file_;
+  const shape_text& wanted_;
+  memory_budget budget_;
+};
 
 // Bytes as they are; other numbers from 0 to 1, what lies outside is cut off. NaN is 0.
 inline std::uint8_t pixel_byte(double x, bool is_byte) {

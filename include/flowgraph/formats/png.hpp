@@ -34,9 +34,10 @@ class png_decoder {
   ~png_decoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
   // 8 bits a channel: deeper ones are scaled, palettes and fewer bits expanded.
-  pixels decode() {
+  pixels decode(pixel_check& check) {
     if (!header()) fail();
-    check_pixels(file_, out_.width, out_.height);
+    const std::uint64_t unpacked = out_.height * (packed_row_ + 1);  // each row has a byte that says how it is filtered
+    check(out_, unpacked / most_inflation, bytes_.size(), out_.height * out_.width * out_.channels);
     out_.values.resize(out_.height * out_.width * out_.channels);
     for (std::size_t y = 0; y < out_.height; ++y) rows_.push_back(out_.values.data() + y * out_.width * out_.channels);
     if (!body()) fail();
@@ -47,7 +48,11 @@ class png_decoder {
   bool header() {
     if (setjmp(jump_) != 0) return false;
     png_set_read_fn(png_, this, read);
+    // Texts and profiles, which are not asked for, may be packed as well.
+    png_set_chunk_cache_max(png_, 64);
+    png_set_chunk_malloc_max(png_, std::size_t{1} << 22);
     png_read_info(png_, info_);
+    packed_row_ = png_get_rowbytes(png_, info_);
     png_set_expand(png_);
     png_set_scale_16(png_);
     png_set_interlace_handling(png_);
@@ -81,7 +86,7 @@ class png_decoder {
   }
 
   std::string_view file_, bytes_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, packed_row_ = 0;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   std::jmp_buf jump_;

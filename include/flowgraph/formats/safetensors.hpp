@@ -3,13 +3,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include "file_error.hpp"
 #include "file_path.hpp"
@@ -29,15 +29,12 @@ namespace detail {
 
 // A file that is open, and where its tensors are.
 struct open_safetensors;
-struct close_safetensors {
-  void operator()(open_safetensors* f) const noexcept;
-};
-using safetensors_handle = std::unique_ptr<open_safetensors, close_safetensors>;
+using safetensors_handle = handle<open_safetensors>;
 
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF safetensors_handle open_stored(const file_path& path);
-FLOWGRAPH_OTHER_HALF void close_stored(open_safetensors* f) noexcept;
+FLOWGRAPH_OTHER_HALF void give_back(open_safetensors* f) noexcept;
 FLOWGRAPH_OTHER_HALF const safetensors_header& header_of(const open_safetensors& f);
 FLOWGRAPH_OTHER_HALF const stored_tensor* find_stored(const open_safetensors& f, std::string_view name);
 FLOWGRAPH_OTHER_HALF void read_stored(open_safetensors& f, const stored_tensor& t, std::span<std::byte> bytes);
@@ -45,8 +42,6 @@ FLOWGRAPH_OTHER_HALF void write_stored(const file_path& path, std::span<const te
                                        const file_metadata& metadata);
 
 }  // namespace FLOWGRAPH_HALF
-
-inline void close_safetensors::operator()(open_safetensors* f) const noexcept { close_stored(f); }
 
 }  // namespace detail
 
@@ -57,10 +52,13 @@ class safetensors_file {
 
   const file_path& path() const { return path_; }
   // In the order of their data.
-  const std::vector<stored_tensor>& tensors() const { return detail::header_of(*file_).tensors; }
-  const file_metadata& metadata() const { return detail::header_of(*file_).metadata; }
+  const std::vector<stored_tensor>& tensors() const& { return detail::header_of(*file_).tensors; }
+  std::vector<stored_tensor> tensors() const&& { return detail::header_of(*file_).tensors; }
+  const file_metadata& metadata() const& { return detail::header_of(*file_).metadata; }
+  file_metadata metadata() const&& { return detail::header_of(*file_).metadata; }
   // Null: there is none of this name.
-  const stored_tensor* find(std::string_view name) const { return detail::find_stored(*file_, name); }
+  const stored_tensor* find(std::string_view name) const& { return detail::find_stored(*file_, name); }
+  const stored_tensor* find(std::string_view name) const&& = delete;  // it would outlive the file
 
   // All of a tensor's data, to bytes.size() == t.bytes().
   void read(const stored_tensor& t, std::span<std::byte> bytes) { detail::read_stored(*file_, t, bytes); }

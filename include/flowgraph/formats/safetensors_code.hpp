@@ -64,7 +64,7 @@ inline namespace FLOWGRAPH_HALF {
 FLOWGRAPH_OTHER_HALF safetensors_handle open_stored(const file_path& path) {
   return safetensors_handle(new open_safetensors(path.string()));
 }
-FLOWGRAPH_OTHER_HALF void close_stored(open_safetensors* f) noexcept { delete f; }
+FLOWGRAPH_OTHER_HALF void give_back(open_safetensors* f) noexcept { delete f; }
 
 FLOWGRAPH_OTHER_HALF const safetensors_header& header_of(const open_safetensors& f) { return f.header; }
 FLOWGRAPH_OTHER_HALF const stored_tensor* find_stored(const open_safetensors& f, std::string_view name) {

@@ -17,14 +17,16 @@ namespace flowgraph {
 template <class D>
 concept npy_data = feedable<D> && !detail::npy_code(detail::data_layout_of<std::remove_cvref_t<D>>().type).empty();
 
-// An array for save_npz, which lives as long as the call.
+// An array for save_npz. What has a name is borrowed, what is moved in is kept.
 class npz_array {
  public:
   template <npy_data D>
-  npz_array(std::string name, const D& data)
-      : name_(std::move(name)),
-        keep_(std::make_shared<const detail::lent<D>>(data)),
-        data_(&static_cast<const detail::lent<D>*>(keep_.get())->data) {}
+  npz_array(std::string name, D&& data) : name_(std::move(name)) {
+    using held = detail::held_data<std::remove_cvref_t<D>, detail::is_moved_in<D>>;
+    auto kept = std::make_shared<const held>(std::forward<D>(data));
+    data_ = &kept->data;
+    keep_ = std::move(kept);
+  }
 
   const std::string& name() const { return name_; }
   const detail::borrowed& data() const { return *data_; }

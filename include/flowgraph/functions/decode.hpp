@@ -47,8 +47,7 @@ constexpr auto greedy_decode(const Step& step, const B& begin, std::int64_t end,
   graph_data& g = *begin.graph;
   const caller where(g.where);
   const auto zero = detail::literal_tensor<std::int64_t>(where, g, 0);
-  const auto written =
-      detail::source_node<ops::constant, array>(where, g, ops::constant::attrs{static_cast<double>(end)});
+  const auto written = detail::source_node<ops::constant, array>(where, g, ops::constant::attrs{end});
   const auto none = not_equal(begin, begin, where);  // has ended
   const auto goes_on = [&](const auto& i, const auto&, const auto& ended, const auto&...) {
     return detail::decoder_goes_on(where, i, Most, ended);
@@ -84,11 +83,11 @@ constexpr auto beam_search(const Step& step, const B& begin, std::int64_t end, c
   graph_data& g = *begin.graph;
   const caller where(g.where);
   const auto zero = detail::literal_tensor<std::int64_t>(where, g, 0);
-  const auto written = detail::source_node<ops::constant, tensor<std::int64_t, Most, width>>(
-      where, g, ops::constant::attrs{static_cast<double>(end)});
+  const auto written =
+      detail::source_node<ops::constant, tensor<std::int64_t, Most, width>>(where, g, ops::constant::attrs{end});
   const auto none = not_equal(begin, begin, where);
   // Equal beams would stay equal: only the first one counts in the beginning.
-  const auto first = detail::source_node<ops::range, tensor<T, width>>(where, g, ops::range::attrs{0, 1});
+  const auto first = detail::source_node<ops::range, tensor<T, width>>(where, g, ops::count_up(detail::dtype_of<T>));
   const auto scores = select(equal(first, 0, where), zeros_like(first, where), never, where);
   const auto only_end = one_hot<vocabulary, T>(detail::literal_tensor<std::int64_t>(where, g, end), 0, never, where);
   const auto goes_on = [&](const auto& i, const auto&, const auto& ended, const auto&...) {

@@ -14,4 +14,8 @@ constexpr auto dropout(const X& x, double rate, caller where = {}) {
   return detail::call_with<ops::dropout>(where, {rate, x.graph->nodes.count}, detail::as_tensor(x));
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(dropout, not_tensor_and_number_first,
+                 "dropout takes a tensor and the share that becomes 0, as in dropout(x, 0.5)")
+
 }  // namespace flowgraph

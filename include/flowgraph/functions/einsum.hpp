@@ -34,4 +34,15 @@ constexpr auto einsum(const A& a, const B& b = {}, const C& c = {}, const D& d =
   return detail::with_present([&](auto... x) { return detail::einsum<Equation>(where, x...); }, a, b, c, d, e, f, g, h);
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE_IF(einsum, sizeof...(Stated) == 0,
+                    "einsum takes its equation as a template argument, as in einsum<\"ij,jk->ik\">(a, b)")
+template <fixed_string Equation, class... X>
+  requires detail::not_tensors_alone<X...>
+constexpr auto einsum(const X&... x) {
+  if constexpr (!(detail::is_unknown<X> || ...))
+    static_assert(detail::given<X...>, "einsum takes tensors, as in einsum<\"ij,jk->ik\">(a, b)");
+  return detail::unknown_among(x...);
+}
+
 }  // namespace flowgraph

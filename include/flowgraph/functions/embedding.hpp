@@ -11,4 +11,8 @@ constexpr auto embedding_lookup(const Table& table, const Indices& indices, call
   return detail::call<ops::embedding_lookup>(where, tensor_t<Table>(table), tensor_t<Indices>(indices));
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(embedding_lookup, not_two_tensors_first,
+                 "embedding_lookup takes a table and a tensor of indices, as in embedding_lookup(table, indices)")
+
 }  // namespace flowgraph

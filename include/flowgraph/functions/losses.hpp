@@ -97,4 +97,17 @@ constexpr auto huber(const P& prediction, const T& target, double delta = 1, cal
   }
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(softmax, no_tensor_first, "softmax takes a tensor, as in softmax(logits)")
+FLOWGRAPH_MISUSE(log_softmax, no_tensor_first, "log_softmax takes a tensor, as in log_softmax(logits)")
+FLOWGRAPH_MISUSE(
+    softmax_cross_entropy_with_logits, not_two_tensors_first,
+    "softmax_cross_entropy_with_logits takes logits and labels, as in softmax_cross_entropy_with_logits(logits, labels)")
+FLOWGRAPH_MISUSE(
+    sigmoid_cross_entropy_with_logits, not_two_tensors_first,
+    "sigmoid_cross_entropy_with_logits takes logits and labels, as in sigmoid_cross_entropy_with_logits(logits, labels)")
+FLOWGRAPH_MISUSE(l2_loss, no_tensor_first, "l2_loss takes a tensor, as in l2_loss(w)")
+FLOWGRAPH_MISUSE(mse, not_two_tensors_first, "mse takes a prediction and a target, as in mse(y, target)")
+FLOWGRAPH_MISUSE(huber, not_two_tensors_first, "huber takes a prediction and a target, as in huber(y, target)")
+
 }  // namespace flowgraph

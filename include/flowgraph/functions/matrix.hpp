@@ -54,4 +54,10 @@ constexpr auto transpose(const T& x, caller where = {}) {
   return detail::call<ops::transpose, detail::permutation_of<tensor_t<T>, Axes...>()>(where, detail::as_tensor(x));
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(matmul, not_two_tensors_first, "matmul takes two tensors, as in matmul(x, w)")
+FLOWGRAPH_MISUSE(transpose, no_tensor_first,
+                 "transpose takes a tensor, and axes as template arguments, as in transpose<1, 0>(x)")
+FLOWGRAPH_MISUSE_OF_BRACES(transpose, "transpose takes axes as template arguments, as in transpose<1, 0>(x)")
+
 }  // namespace flowgraph

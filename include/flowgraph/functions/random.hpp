@@ -120,4 +120,20 @@ constexpr auto random_categorical(const X& logits, caller where = {}) {
   return detail::categorical<Draws>(logits, where);
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE_OF_SOURCE(
+    random_uniform,
+    "random_uniform takes an element type and extents as template arguments, and the graph, as in random_uniform<float, batch, 8>(g)")
+FLOWGRAPH_MISUSE_OF_SOURCE(
+    random_normal,
+    "random_normal takes an element type and extents as template arguments, and the graph, as in random_normal<float, batch, 8>(g)")
+FLOWGRAPH_MISUSE_OF_SOURCE(
+    truncated_normal,
+    "truncated_normal takes an element type and extents as template arguments, and the graph, as in truncated_normal<float, batch, 8>(g)")
+FLOWGRAPH_MISUSE_OF_SOURCE(
+    bernoulli,
+    "bernoulli takes an element type and extents as template arguments, and the graph, as in bernoulli<float, batch, 8>(g)")
+FLOWGRAPH_MISUSE(random_categorical, no_tensor_first,
+                 "random_categorical takes logits, as in random_categorical(logits)")
+
 }  // namespace flowgraph

@@ -106,8 +106,8 @@ struct gru_rule {
 // Which steps belong to their sequences: [time, batch, 1].
 template <class X, class Lengths>
 constexpr auto sequence_mask(caller where, const X& x, const Lengths& lengths) {
-  const auto at =
-      source_node<ops::range, tensor<element_t<Lengths>, extent_v<0, X>>>(where, *x.graph, ops::range::attrs{0, 1});
+  const auto at = source_node<ops::range, tensor<element_t<Lengths>, extent_v<0, X>>>(
+      where, *x.graph, ops::count_up(detail::dtype_of<element_t<Lengths>>));
   return less(reshape<extent_v<0, X>, 1, 1>(at, where), reshape<1, extent_v<0, Lengths>, 1>(lengths, where), where);
 }
 
@@ -202,5 +202,38 @@ constexpr auto gru_cell(const X& x, const H& state, const recurrent_weights<W...
   else
     return std::get<0>(rule{where}.step(rule{where}.project(x, weights), weights, state));
 }
+
+// Calls that fit none of these.
+namespace detail {
+
+template <class T>
+inline constexpr bool is_weights = false;
+template <class... W>
+inline constexpr bool is_weights<recurrent_weights<W...>> = true;
+template <class... X>
+inline constexpr bool lstm_arguments = false;
+template <class A, class B, class C, class... X>
+inline constexpr bool lstm_arguments<A, B, C, X...> = any_tensor<A> && is_tuple<B> && is_weights<C>;
+template <class... X>
+inline constexpr bool gru_arguments = false;
+template <class A, class B, class C, class... X>
+inline constexpr bool gru_arguments<A, B, C, X...> = any_tensor<A> && any_tensor<B> && is_weights<C>;
+template <class... X>
+concept no_lstm_arguments = !lstm_arguments<X...>;
+template <class... X>
+concept no_gru_arguments = !gru_arguments<X...>;
+
+}  // namespace detail
+
+FLOWGRAPH_MISUSE(
+    lstm, no_lstm_arguments,
+    "lstm takes x, a std::tuple of its two states, and weights, as in lstm(x, std::tuple(h, c), fg::recurrent_weights{w_ih, w_hh})")
+FLOWGRAPH_MISUSE(
+    lstm_cell, no_lstm_arguments,
+    "lstm_cell takes x, a std::tuple of its two states, and weights, as in lstm_cell(x, std::tuple(h, c), fg::recurrent_weights{w_ih, w_hh})")
+FLOWGRAPH_MISUSE(gru, no_gru_arguments,
+                 "gru takes x, a state and weights, as in gru(x, h, fg::recurrent_weights{w_ih, w_hh})")
+FLOWGRAPH_MISUSE(gru_cell, no_gru_arguments,
+                 "gru_cell takes x, a state and weights, as in gru_cell(x, h, fg::recurrent_weights{w_ih, w_hh})")
 
 }  // namespace flowgraph

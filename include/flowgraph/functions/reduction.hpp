@@ -51,6 +51,10 @@ constexpr auto mean(source where, T x) {
 
 }  // namespace detail
 
+#define FLOWGRAPH_MISUSE_OF_REDUCTION(name)                                                        \
+  FLOWGRAPH_MISUSE(name, no_tensor_first,                                                          \
+                   #name " takes a tensor, and axes as template arguments, as in " #name "<1>(x)") \
+  FLOWGRAPH_MISUSE_OF_BRACES(name, #name " takes axes as template arguments, as in " #name "<0, 1>(x)")
 #define FLOWGRAPH_REDUCTION(name)                                                  \
   template <int... Axes, any_tensor T>                                             \
   constexpr auto name(const T& x, caller where = {}) {                             \
@@ -59,7 +63,8 @@ constexpr auto mean(source where, T x) {
   template <int... Axes, any_tensor T>                                             \
   constexpr auto name(const T& x, keepdims_t, caller where = {}) {                 \
     return detail::reduce<ops::name, true, Axes...>(where, detail::as_tensor(x));  \
-  }
+  }                                                                                \
+  FLOWGRAPH_MISUSE_OF_REDUCTION(name)
 FLOWGRAPH_REDUCTION(reduce_sum)
 FLOWGRAPH_REDUCTION(reduce_max)
 FLOWGRAPH_REDUCTION(reduce_min)
@@ -106,5 +111,10 @@ template <int... Axes, any_tensor T>
 constexpr auto norm(const T& x, keepdims_t, caller where = {}) {
   return detail::norm<true, Axes...>(where, norm_kind::l2, detail::as_tensor(x));
 }
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE_OF_REDUCTION(reduce_mean)
+FLOWGRAPH_MISUSE_OF_REDUCTION(norm)
+#undef FLOWGRAPH_MISUSE_OF_REDUCTION
 
 }  // namespace flowgraph

@@ -66,6 +66,38 @@ struct squeezed {
   }
 };
 
+// One of the extents is -1: it becomes what the elements leave for it.
+template <auto E>
+constexpr bool is_open() {
+  if constexpr (std::integral<decltype(E)>)
+    return E == -1;
+  else
+    return false;
+}
+template <auto E>
+constexpr auto stated_extent() {
+  if constexpr (is_open<E>())
+    return 1;
+  else
+    return canonical<E>();
+}
+template <auto... E>
+struct completed {
+  static constexpr extents apply(symbols& s, const extents& from) {
+    constexpr bool open[] = {is_open<E>()..., false};
+    extents result = shape_text_of<stated_extent<E>()...>.in(s), left = from, stated = result;
+    for (int i = 0; i < stated.rank; ++i)  // what is on both sides
+      for (int k = 0; k < left.rank; ++k)
+        if (left[k] == stated[i]) left[k] = stated[i] = 1;
+    const extent count = s.product(left), known = s.product(stated);
+    extent rest = 1;
+    if (known > 0) rest = s.floordiv(count, known);
+    for (int i = 0; i < result.rank; ++i)
+      if (open[i]) result[i] = rest;
+    return result;
+  }
+};
+
 template <class T>
 constexpr bool all_ones(std::int64_t mask) {
   for (int i = 0; i < T::rank; ++i)
@@ -75,10 +107,19 @@ constexpr bool all_ones(std::int64_t mask) {
 
 }  // namespace detail
 
-// reshape<batch, 28 * 28>(images), reshape<2 * batch, 32>(x): as many elements as before.
+// reshape<batch, 28 * 28>(images), reshape<2 * batch, 32>(x): as many elements as before. One extent may be -1, for
+// what the others leave: reshape<batch, -1>(images).
 template <auto... E, any_tensor T>
 constexpr auto reshape(const T& x, caller where = {}) {
-  return detail::reshape_to<tensor<element_t<T>, detail::canonical<E>()...>>(where, detail::as_tensor(x));
+  constexpr int open = (0 + ... + static_cast<int>(detail::is_open<E>()));
+  if constexpr (open > 1) {
+    detail::mistake<problem::reshape_open, tensor_t<T>>();
+    return detail::as_tensor(x);
+  } else if constexpr (open == 1) {
+    return detail::reshape_to<detail::changed<detail::completed<E...>, tensor_t<T>>>(where, detail::as_tensor(x));
+  } else {
+    return detail::reshape_to<tensor<element_t<T>, detail::canonical<E>()...>>(where, detail::as_tensor(x));
+  }
 }
 
 // All axes from this one on become one; flatten<0>(x) is a vector.
@@ -145,5 +186,22 @@ constexpr auto size(const T& x, caller where = {}) {
   else
     return detail::call<ops::size, ops::size::attrs{all}, tensor<std::int64_t>>(where, detail::as_tensor(x));
 }
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(reshape, no_tensor_first,
+                 "reshape takes a tensor, and extents as template arguments, as in reshape<batch, 64>(x)")
+FLOWGRAPH_MISUSE_OF_BRACES(reshape, "reshape takes extents as template arguments, as in reshape<batch, 64>(x)")
+FLOWGRAPH_MISUSE(flatten, no_tensor_first, "flatten takes a tensor, as in flatten(x)")
+FLOWGRAPH_MISUSE_IF(expand_dims, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                    "expand_dims takes an axis as a template argument and a tensor, as in expand_dims<0>(x)")
+FLOWGRAPH_MISUSE_IF(squeeze, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
+                    "squeeze takes axes as template arguments and a tensor, as in squeeze<0>(x)")
+FLOWGRAPH_MISUSE(broadcast_to, no_tensor_first,
+                 "broadcast_to takes a tensor, and extents as template arguments, as in broadcast_to<batch, 64>(x)")
+FLOWGRAPH_MISUSE_OF_BRACES(broadcast_to,
+                           "broadcast_to takes extents as template arguments, as in broadcast_to<batch, 64>(x)")
+FLOWGRAPH_MISUSE(shape, no_tensor_first, "shape takes a tensor, as in shape(x)")
+FLOWGRAPH_MISUSE(rank, no_tensor_first, "rank takes a tensor, as in rank(x)")
+FLOWGRAPH_MISUSE(size, no_tensor_first, "size takes a tensor, as in size(x)")
 
 }  // namespace flowgraph

@@ -35,7 +35,8 @@ struct uniform_classes {
   template <class T, any_tensor I>
   constexpr auto log_expected(const I& of, caller where = {}) const {
     const auto expected = detail::source_node<ops::constant, tensor<T>>(
-        where, *of.graph, ops::constant::attrs{static_cast<double>(Count) / static_cast<double>(Classes)});
+        where, *of.graph,
+        ops::constant::attrs{ops::number_word<T>(static_cast<double>(Count) / static_cast<double>(Classes))});
     return log(expected, where);
   }
 };
@@ -79,9 +80,9 @@ template <std::int64_t Count, any_tensor W>
 constexpr auto log_uniform_candidates(const W& weights, caller where = {}) {
   constexpr std::int64_t n = detail::classes_of<Count, tensor_t<W>>();
   graph_data& g = *weights.graph;
-  const auto log_range = log(
-      detail::source_node<ops::constant, tensor<double>>(where, g, ops::constant::attrs{static_cast<double>(n) + 1}),
-      where);
+  const auto log_range = log(detail::source_node<ops::constant, tensor<double>>(
+                                 where, g, ops::constant::attrs{ops::number_word<double>(static_cast<double>(n) + 1)}),
+                             where);
   const auto u = detail::uniform_numbers<Count>(g, 1, where);
   const auto from_zero = sub(exp(mul(u, log_range, where), where), 1.0, where);  // from 0 to n
   return log_uniform_classes<n, Count>{detail::as_classes<n>(from_zero, where), log_range};

@@ -96,8 +96,8 @@ struct row_loop {
     const auto zero = literal_tensor<std::int64_t>(g.where, g, 0);
     const auto body = [&](const tensor<std::int64_t>& i, const auto&... variables) {
       const std::tuple all(variables...);
-      const auto given =
-          spread([&](const auto&... s) { return results_of(f, s..., read(xs, i)...); }, part_of<0, states>(all));
+      const auto given = spread([&](const auto&... s) { return results_in<States>(g, f, s..., read(xs, i)...); },
+                                part_of<0, states>(all));
       return std::tuple_cat(std::tuple(i + 1), part_of<0, states>(given),
                             written(part_of<states, collected>(all), i, given, indices{}));
     };
@@ -111,19 +111,25 @@ struct row_loop {
   }
 };
 
+template <class X>
+using row_of = decltype(read(std::declval<const X&>(), std::declval<tensor<std::int64_t>>()));
+
 template <class Options, class F, class... S, class... X>
 constexpr auto loop_over_rows(const Options& options, const F& f, const std::tuple<S...>& initial, const X&... xs) {
   if constexpr (!same_length<X...>()) {
     mistake<problem::scan_lengths, X...>();
-    if constexpr (sizeof...(S) == 0)
-      return std::get<0>(std::tie(xs...));
-    else
-      return unwrapped(initial);
+    return unknown_among(xs...);
+  } else if constexpr (!takes<F, S..., row_of<X>...>) {
+    mistake<problem::row_function, S..., row_of<X>...>();
+    return unknown_among(xs...);
   } else {
-    using given = decltype(results_of(f, std::declval<S>()..., read(xs, std::declval<tensor<std::int64_t>>())...));
-    if constexpr (std::tuple_size_v<given> < sizeof...(S)) {
+    using given = decltype(results_in<std::tuple<S...>>(std::declval<graph_data&>(), f, std::declval<S>()...,
+                                                        read(xs, std::declval<tensor<std::int64_t>>())...));
+    if constexpr (has_unknown<given>) {
+      return unknown_among(xs...);
+    } else if constexpr (std::tuple_size_v<given> < sizeof...(S)) {
       mistake_of_types<problem::loop_variables>(std::type_identity<std::tuple<S...>>{}, std::type_identity<given>{});
-      return unwrapped(initial);
+      return unknown_among(xs...);
     } else {
       return row_loop<std::tuple<S...>, given, X...>::make(options, f, initial, xs...);
     }
@@ -133,7 +139,32 @@ constexpr auto loop_over_rows(const Options& options, const F& f, const std::tup
 template <class T>
 concept any_loop_options = std::same_as<T, loop_options> || std::same_as<T, checkpoint_every>;
 template <class T>
-concept states = any_tensor<T> || is_tuple<T>;
+concept states = loop_value<T> || is_tuple<T>;
+
+template <class... X>
+inline constexpr bool rows_behind_states = false;
+template <class F, class S, class... X>
+inline constexpr bool rows_behind_states<F, S, X...> = !loop_value<F> && states<S> && sizeof...(X) > 0 &&
+                                                       (any_tensor<X> && ...);
+template <class Options, class F, class S, class... X>
+  requires any_loop_options<Options>
+inline constexpr bool rows_behind_states<Options, F, S, X...> = states<S> && sizeof...(X) > 0 && (any_tensor<X> && ...);
+template <class... X>
+concept no_rows_behind_states = !rows_behind_states<X...>;
+template <class... X>
+inline constexpr bool rows_behind_function = false;
+template <class F, class A, class... X>
+inline constexpr bool rows_behind_function<F, A, X...> =
+    !loop_value<F> && (any_tensor<X> && ...) && (any_tensor<A> || sizeof...(X) > 0);
+template <class... X>
+inline constexpr bool turns_and_function = false;
+template <class N, class F, class A, class... X>
+inline constexpr bool turns_and_function<N, F, A, X...> =
+    (std::integral<N> || any_tensor<N>)&&!loop_value<F> && any_tensor<A> && (any_tensor<X> && ...);
+template <class... X>
+concept no_turns_and_function = !turns_and_function<X...>;
+template <class... X>
+concept no_rows_behind_function = !rows_behind_function<X...>;
 
 }  // namespace detail
 
@@ -143,7 +174,8 @@ concept states = any_tensor<T> || is_tuple<T>;
 template <detail::any_loop_options Options, class F, detail::states S, any_tensor... X>
   requires(sizeof...(X) > 0)
 constexpr auto scan(const Options& options, const F& f, const S& initial, const X&... xs) {
-  return detail::loop_over_rows(options, f, detail::as_results(initial), detail::as_tensor(xs)...);
+  return detail::loop_over_rows(options, f, detail::as_results<std::tuple<>>(detail::graph_of(xs...), initial),
+                                detail::as_tensor(xs)...);
 }
 template <class F, detail::states S, any_tensor... X>
   requires(sizeof...(X) > 0)
@@ -218,11 +250,33 @@ constexpr auto repeat(const N& n, const F& f, const T&... initial) {
   }();
   using counter = std::remove_cvref_t<decltype(count)>;
   const auto zero = detail::literal_tensor<typename counter::element_type>(g.where, g, 0);
-  const auto result = while_loop(
-      [&](const auto& i, const auto&...) { return i < count; },
-      [&](const auto& i, const auto&... v) { return std::tuple_cat(std::tuple(i + 1), detail::results_of(f, v...)); },
-      zero, initial...);
-  return detail::unwrapped(detail::part_of<1, sizeof...(T)>(result));
+  if constexpr (!detail::takes<F, tensor_t<T>...>) {
+    detail::mistake<problem::row_function, tensor_t<T>...>();
+    return detail::unknown_among(initial...);
+  } else {
+    const auto result = while_loop([&](const auto& i, const auto&...) { return i < count; },
+                                   [&](const auto& i, const auto&... v) {
+                                     return std::tuple_cat(std::tuple(i + 1),
+                                                           detail::results_in<std::tuple<tensor_t<T>...>>(g, f, v...));
+                                   },
+                                   zero, initial...);
+    if constexpr (detail::is_unknown<decltype(result)>)
+      return result;
+    else
+      return detail::unwrapped(detail::part_of<1, sizeof...(T)>(result));
+  }
 }
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(
+    scan, no_rows_behind_states,
+    "scan takes a function, the states it begins with and tensors, as in scan([](auto h, auto x) { return h + x; }, h, xs)")
+FLOWGRAPH_MISUSE(
+    fold, no_rows_behind_states,
+    "fold takes a function, the states it begins with and tensors, as in fold([](auto sum, auto x) { return sum + x; }, zero, xs)")
+FLOWGRAPH_MISUSE(map, no_rows_behind_function,
+                 "map takes a function and tensors, as in map([](auto x) { return relu(x); }, xs)")
+FLOWGRAPH_MISUSE(repeat, no_turns_and_function,
+                 "repeat takes how often, a function and tensors, as in repeat(3, [](auto x) { return relu(x); }, x)")
 
 }  // namespace flowgraph

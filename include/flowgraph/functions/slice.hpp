@@ -98,7 +98,7 @@ constexpr auto pad(const T& x, N value = {}, caller where = {}) {
     constexpr int paddings[] = {Paddings..., 0};
     ops::pad::attrs attributes{};
     for (int i = 0; i < rank_v<T>; ++i) attributes.begin[i] = paddings[2 * i];
-    attributes.value = static_cast<double>(value);
+    attributes.value = ops::number_word<element_t<T>>(value);
     return detail::call_with<ops::pad, result>(where, attributes, detail::as_tensor(x));
   }
 }
@@ -120,6 +120,30 @@ template <int... Axes, any_tensor T>
 constexpr auto reverse(const T& x, caller where = {}) {
   constexpr ops::reverse::attrs attributes{detail::axis_mask<tensor_t<T>, Axes...>()};
   return detail::call<ops::reverse, attributes>(where, detail::as_tensor(x));
+}
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(pad, no_tensor_first,
+                 "pad takes the paddings as template arguments and a tensor, as in pad<1, 1, 0, 0>(x)")
+FLOWGRAPH_MISUSE(tile, no_tensor_first, "tile takes the counts as template arguments and a tensor, as in tile<2, 1>(x)")
+FLOWGRAPH_MISUSE_OF_BRACES(tile, "tile takes the counts as template arguments, as in tile<2, 1>(x)")
+FLOWGRAPH_MISUSE_IF(reverse, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
+                    "reverse takes axes as template arguments and a tensor, as in reverse<1>(x)")
+template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  requires detail::about_tensors<X...>
+constexpr auto slice(const X&... x) {
+  if constexpr (!(detail::is_unknown<X> || ...))
+    static_assert(
+        detail::given<X...>,
+        "slice takes where it begins and its extents as template arguments, as in slice<fg::from<1, 0>, 2, 3>(x)");
+  return detail::unknown_among(x...);
+}
+template <class From, auto... E, class X>
+  requires(!any_tensor<X>)
+constexpr auto slice(const X& x) {
+  if constexpr (!detail::is_unknown<X>)
+    static_assert(detail::given<X>, "slice takes a tensor, as in slice<fg::from<1, 0>, 2, 3>(x)");
+  return detail::unknown_among(x);
 }
 
 }  // namespace flowgraph

@@ -54,4 +54,16 @@ constexpr auto cumsum(const T& x, cumsum_options options = {}, caller where = {}
   return detail::call_with<ops::cumsum>(where, {axis, options.exclusive, options.reverse}, detail::as_tensor(x));
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(argsort, no_tensor_first, "argsort takes a tensor, as in argsort<1>(x)")
+FLOWGRAPH_MISUSE(sort, no_tensor_first, "sort takes a tensor, as in sort<1>(x)")
+FLOWGRAPH_MISUSE_IF(top_k, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                    "top_k takes a count as a template argument and a tensor, as in top_k<5>(x)")
+FLOWGRAPH_MISUSE_IF(argmax, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                    "argmax takes an axis as a template argument and a tensor, as in argmax<1>(x)")
+FLOWGRAPH_MISUSE_IF(argmin, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                    "argmin takes an axis as a template argument and a tensor, as in argmin<1>(x)")
+FLOWGRAPH_MISUSE_IF(cumsum, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                    "cumsum takes an axis as a template argument and a tensor, as in cumsum<1>(x)")
+
 }  // namespace flowgraph

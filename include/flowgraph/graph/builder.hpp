@@ -29,8 +29,9 @@ struct ref {
 namespace detail {
 
 // Appends a node of any op. Of several results each gets an `output` node behind it; the node itself is returned.
-constexpr int append_inferred(graph_data& g, const op_def& op, const int* in, int n_in, const std::int64_t* words,
-                              int n_words, const extents& declared = {}, dtype declared_type = dtype::none) {
+FLOWGRAPH_CONSTEXPR int append_inferred(graph_data& g, const op_def& op, const int* in, int n_in,
+                                        const std::int64_t* words, int n_words, const extents& declared = {},
+                                        dtype declared_type = dtype::none) {
   inference f(g.symbols);
   for (int i = 0; i < n_in; ++i) f.operand(g.shape_of(in[i]), g.nodes.data[in[i]].type);
   f.attributes(words);
@@ -55,7 +56,7 @@ namespace detail {
 
 // Same type and same shapes (or scalars) in: the first operand's out. Spares most nodes of a gradient the rule. It is
 // no template, so that each op that gradients emit costs little to compile.
-constexpr ref emit_node(graph_data& g, const op_def& op, const int* in, int n_in) {
+FLOWGRAPH_CONSTEXPR ref emit_node(graph_data& g, const op_def& op, const int* in, int n_in) {
   const node *const n = g.nodes.data, &x = n[in[0]];
   const unsigned t = static_cast<unsigned>(op.traits);
   bool alike = n_in < 2 || (n[in[1]].type == x.type && (n[in[1]].shape == x.shape || n[in[1]].shape == 0));
@@ -161,7 +162,7 @@ class gradient_step {
   }
   // Does anybody need the gradient by operand i?
   constexpr bool wants(int i) const { return wanted_[graph.edges.data[graph.nodes.data[id_].inputs + i]]; }
-  constexpr void to(int i, ref dx) {
+  FLOWGRAPH_CONSTEXPR void to(int i, ref dx) {
     const int x = graph.edges.data[graph.nodes.data[id_].inputs + i];
     if (wanted_[x]) accumulated_[x] = accumulated_[x] < 0 ? dx.id : accumulate_({&graph, accumulated_[x]}, dx).id;
   }

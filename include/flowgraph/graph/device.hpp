@@ -1,6 +1,7 @@
 // Device names: "/job:ps/task:1/gpu:0", or any part of it. A constraint is a partial name; it matches every
 // device that agrees with the parts it has.
 #pragma once
+#include <cstddef>
 #include <string_view>
 
 #include <flowgraph/core/problem.hpp>
@@ -56,12 +57,38 @@ constexpr device_name parse_device(std::string_view s) {
   return d;
 }
 
+// The constraint of nodes that go where another one is: "%17".
+struct colocation {
+  char text[12]{'%'};
+  int length = 1;
+
+  constexpr explicit colocation(int node) {
+    int digits = 1;
+    for (int n = node; n >= 10; n /= 10) ++digits;
+    for (int k = digits; k > 0; --k, node /= 10) text[k] = static_cast<char>('0' + node % 10);
+    length += digits;
+  }
+  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
+};
+// The other node; -1: the constraint is a device's name.
+constexpr int colocated_with(std::string_view constraint) {
+  if (constraint.empty() || constraint[0] != '%') return -1;
+  int node = 0;
+  for (const char c : constraint.substr(1)) node = 10 * node + (c - '0');
+  return node;
+}
+
 // A device of a session's list: what its name leaves out is of this process.
 constexpr device_name parse_own_device(std::string_view s) {
   device_name d = parse_device(s);
   if (d.job.empty()) d.job = "local";
   if (d.task < 0) d.task = 0;
   return d;
+}
+
+// Can one of them read what the other has computed, where it lies?
+constexpr bool share_memory(const device_name& a, const device_name& b) {
+  return a.job == b.job && a.task == b.task && a.kind == "cpu" && b.kind == "cpu";
 }
 
 // Why a session can't have these devices, and which of them it is about.

@@ -46,10 +46,33 @@ class graph_data {
   int scope = 0;
   int device = 0;
   int current_region = 0;
+  bool at_end = false;
+  int shares_variables = 0;  // 1: a variable of a name that is there is that variable
+
+  detail::vec<int> derivatives;  // what fg::gradients gave
+  // Updates that nobody runs unless a name leads to them; define() asks whether one does.
+  struct noted_update {
+    int id;
+    std::string_view what;
+  };
+  detail::vec<noted_update> noted_updates;
+  constexpr void note_update(int id, std::string_view what) {
+    if (current_region == 0) noted_updates.push({id, what});
+  }
 
   constexpr graph_view view() const {
-    return {nodes,           origins, edges, words, shapes, dims, symbols.entries(),
-            symbols.chars(), names,   texts, chars, regions};
+    return {.nodes = nodes,
+            .origins = origins,
+            .edges = edges,
+            .words = words,
+            .shapes = shapes,
+            .dims = dims,
+            .symbol_entries = symbols.entries(),
+            .symbol_chars = symbols.chars(),
+            .names = names,
+            .texts = texts,
+            .chars = chars,
+            .regions = regions};
   }
   constexpr int size() const { return nodes.size(); }
   constexpr const int* inputs(int id) const { return edges.data + nodes.data[id].inputs; }
@@ -63,7 +86,7 @@ class graph_data {
   constexpr extents shape_of(int id) const { return shape(nodes.data[id].shape); }
 
   // Shapes are interned: equal shapes have equal ids.
-  constexpr int intern_shape(const extents& e) {
+  FLOWGRAPH_CONSTEXPR int intern_shape(const extents& e) {
     std::uint64_t h = shape_seed(e.rank);
     for (int i = 0; i < e.rank; ++i) h = detail::mix(h, symbols.hash(e.d[i]));
     const int found = find_shape(h);
@@ -81,7 +104,7 @@ class graph_data {
   }
   constexpr std::string_view text(text_range r) const { return detail::text_view(chars.begin() + r.begin, r.length); }
   // Names that follow get this one in front: "layer1/w".
-  constexpr void enter_scope(std::string_view s) {
+  FLOWGRAPH_CONSTEXPR void enter_scope(std::string_view s) {
     const std::uint64_t h = detail::hash("/", scoped_hash(s));
     const int begin = append_scoped(s);
     scope = texts.push({begin, chars.count - begin});
@@ -89,7 +112,7 @@ class graph_data {
     scope_hashes_.push(h);
   }
   // A device constraint by its text; equal texts get equal ids.
-  constexpr int intern_text(std::string_view s) {
+  FLOWGRAPH_CONSTEXPR int intern_text(std::string_view s) {
     for (int i = 0; i < texts.size(); ++i)
       if (text(texts[i]) == s) return i;
     return texts.push(store(s));
@@ -97,8 +120,8 @@ class graph_data {
 
   // Appends a node whose shape and type are already known. The inputs may lie outside the current region, and
   // must not lie in this graph's own edges. Written in few statements: it runs once for every node that there is.
-  constexpr int append(const op_def& op, int shape, dtype type, const int* in, int n_in,
-                       const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
+  FLOWGRAPH_CONSTEXPR int append(const op_def& op, int shape, dtype type, const int* in, int n_in,
+                                 const std::int64_t* attr_words = nullptr, int n_attrs = 0) {
     const int first_edge = regions.count == 1 ? edges.append(in, n_in) : append_captured(in, n_in);
     if (pending_controls_.count > 0) edges.append(pending_controls_.data, pending_controls_.count);
     return origins.push({where, scope}),
@@ -114,7 +137,8 @@ class graph_data {
                        .n_control = static_cast<std::uint16_t>(pending_controls_.count),
                        .n_regions = 0,
                        .outputs = type != dtype::none,
-                       .type = type});
+                       .type = type,
+                       .at_end = at_end});
   }
 
   // Nodes appended while controls are pending run after them.
@@ -128,12 +152,16 @@ class graph_data {
   // extra input for each value that its regions captured.
   constexpr int reserve_regions(int n) {
     const int first = regions.size();
-    for (int i = 0; i < n; ++i) regions.push({-1, current_region, 0, 0});
+    for (int i = 0; i < n; ++i) {
+      regions.push({-1, current_region, 0, 0});
+      begin_of(first + i).capture = captures_.count;
+    }
     return first;
   }
   constexpr void enter_region(int r) {
     current_region = r;
-    region_begins_.push({r, nodes.size()});
+    region_begin& b = begin_of(r);
+    if (b.node < 0) b.node = nodes.size();
   }
   constexpr int open_region() {
     const int r = reserve_regions(1);
@@ -145,10 +173,10 @@ class graph_data {
     return append(op_def_of<ops::argument>, shape, type, nullptr, 0, &word, 1);
   }
   // Behind the results: what has an effect. Nobody outside can ask for it, so it runs whenever the region does.
-  constexpr void close_region(const int* results, int n) {
+  FLOWGRAPH_CONSTEXPR void close_region(const int* results, int n) {
     detail::vec<int> inside(n);
     for (int i = 0; i < n; ++i) inside[i] = capture(results[i], current_region);
-    for (int i = begin_of(current_region); i < nodes.size(); ++i)
+    for (int i = begin_of(current_region).node; i < nodes.size(); ++i)
       if (nodes[i].region == current_region && has_effect(nodes[i])) inside.push(i);
     region& r = regions[current_region];
     r.results = edges.size();
@@ -158,13 +186,13 @@ class graph_data {
   }
   // Its results are like these nodes. replaced: an owner that this one stands for wherever both are needed, because it
   // does the same and more; it is the last of the control edges.
-  constexpr int append_owner(const op_def& op, const int* like, int n_out, int first_region, int n_regions,
-                             const int* in, int n_in, const std::int64_t* attr_words = nullptr, int n_attrs = 0,
-                             int replaced = -1) {
+  FLOWGRAPH_CONSTEXPR int append_owner(const op_def& op, const int* like, int n_out, int first_region, int n_regions,
+                                       const int* in, int n_in, const std::int64_t* attr_words = nullptr,
+                                       int n_attrs = 0, int replaced = -1) {
     detail::vec<int> all;
     for (int i = 0; i < n_in; ++i) all.push(in[i]);
-    for (const captured& c : captures_)
-      if (c.region >= first_region && c.region < first_region + n_regions) {
+    for (int k = begin_of(first_region).capture; k < captures_.count; ++k)
+      if (const captured c = captures_[k]; c.region >= first_region && c.region < first_region + n_regions) {
         int at = n_in;
         while (at < all.size() && all[at] != c.outer) ++at;
         if (at == all.size()) all.push(c.outer);
@@ -186,8 +214,8 @@ class graph_data {
   constexpr void add_capture(int r, int outer, int argument) { captures_.push({r, outer, outer, argument}); }
   // What an argument stands for in the region around; -1: it was captured by nobody.
   constexpr int captured_by(int argument) const {
-    for (const captured& c : captures_)
-      if (c.argument == argument) return c.outer;
+    for (int k = captures_begin(nodes[argument].region); k < captures_.count; ++k)
+      if (captures_[k].argument == argument) return captures_[k].outer;
     return -1;
   }
 
@@ -223,10 +251,10 @@ class graph_data {
     return result;
   }
   // The node inside region r that stands for a value from outside.
-  constexpr int capture(int id, int r) {
+  FLOWGRAPH_CONSTEXPR int capture(int id, int r) {
     if (nodes[id].region == r) return id;
-    for (const captured& c : captures_)
-      if (c.region == r && c.value == id) return c.argument;
+    for (int k = captures_begin(r); k < captures_.count; ++k)
+      if (captures_[k].region == r && captures_[k].value == id) return captures_[k].argument;
     for (const region_pair& p : pairs_)
       if (p.backward == r && p.forward == nodes[id].region) return keep(id, p);
     if (r == 0) {
@@ -248,7 +276,7 @@ class graph_data {
     return found < 0 ? -1 : names.data[found].node;
   }
   // A name below another one: "w" and "momentum" give "w/momentum".
-  constexpr void name_below(int id, text_range base, std::string_view wanted) {
+  FLOWGRAPH_CONSTEXPR void name_below(int id, text_range base, std::string_view wanted) {
     const int begin = chars.size();
     chars.append_own(base.begin, base.length);
     chars.push('/');
@@ -263,8 +291,9 @@ class graph_data {
   }
 
  private:
+  // Of a region: its first node, -1 until it is entered, and what had been captured before there was anything in it.
   struct region_begin {
-    int region, node;
+    int node = -1, capture = 0;
   };
   struct captured {
     int region, value, outer, argument;  // value: what was named; outer: what stands for it in the parent
@@ -287,7 +316,7 @@ class graph_data {
 
   // What stands for a value of p.forward in p.backward: another one of what needs no operands, what was there before
   // the loop, or what was kept.
-  constexpr int keep(int id, const region_pair& p) {
+  FLOWGRAPH_CONSTEXPR int keep(int id, const region_pair& p) {
     const region_pair pair = p;
     for (const kept_value& k : kept_)
       if (k.region == pair.backward && k.value == id) return k.node;
@@ -321,18 +350,20 @@ class graph_data {
     kept_.push(k);
     return k.node;
   }
-  constexpr int begin_of(int region) const {
-    for (const region_begin& b : region_begins_)
-      if (b.region == region) return b.node;
-    return 0;
+  constexpr region_begin& begin_of(int region) {
+    while (region_begins_.count <= region) region_begins_.push({});
+    return region_begins_[region];
   }
-  constexpr bool has_effect(const node& x) const {
+  constexpr int captures_begin(int region) const {
+    return region < region_begins_.count ? region_begins_[region].capture : 0;
+  }
+  FLOWGRAPH_CONSTEXPR bool has_effect(const node& x) const {
     for (int r = x.first_region; r < x.first_region + x.n_regions; ++r)
       if (regions[r].n_results > (x.op->is(trait::iterates) && r == x.first_region ? 1 : x.outputs)) return true;
     return x.op->is(trait::stateful) && !x.op->is(trait::source);
   }
 
-  constexpr int append_captured(const int* in, int n_in) {
+  FLOWGRAPH_CONSTEXPR int append_captured(const int* in, int n_in) {
     detail::vec<int> inside(n_in);  // captures append nodes and edges of their own: resolve them first
     for (int i = 0; i < n_in; ++i) inside[i] = capture(in[i], current_region);
     return edges.append(inside.data, n_in);
@@ -351,13 +382,13 @@ class graph_data {
   }
 
   // Names a node by the characters from begin on, whose hash this is: "w", then "w_1", "w_2", ...
-  constexpr void add_name(int id, int begin, std::uint64_t h) {
+  FLOWGRAPH_CONSTEXPR void add_name(int id, int begin, std::uint64_t h) {
     const int taken = name_ids_.find_or_set(h, names.count);
     if (taken >= 0) h = append_number(h, taken);
     names.push({id, {begin, chars.count - begin}, h});
     name_uses_.push(1);
   }
-  constexpr std::uint64_t append_number(const std::uint64_t base, int taken) {
+  FLOWGRAPH_CONSTEXPR std::uint64_t append_number(const std::uint64_t base, int taken) {
     const int plain = chars.count;
     for (int k = name_uses_.data[taken]++;; ++k) {  // a user may have named another node "w_1" already
       chars.count = plain;

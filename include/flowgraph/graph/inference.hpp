@@ -8,6 +8,7 @@
 #include <flowgraph/core/dtype.hpp>
 #include <flowgraph/core/problem.hpp>
 #include <flowgraph/core/symbols.hpp>
+#include <flowgraph/core/vec.hpp>
 #include "op_def.hpp"
 
 namespace flowgraph {
@@ -46,6 +47,14 @@ constexpr auto words_of(const A& a) {
 
 }  // namespace detail
 
+// whole - part >= least, of extents that have no numbers yet.
+struct room_needed {
+  extent whole;
+  extent part;
+  std::int64_t least;
+  problem otherwise;
+};
+
 class inference {
  public:
   static constexpr int max_operands = 16;
@@ -62,6 +71,7 @@ class inference {
     in_types_[n_in_++] = type;
   }
   constexpr void attributes(const std::int64_t* words) { words_ = words; }
+  constexpr void collect(detail::vec<room_needed>& rooms) { rooms_ = &rooms; }
   constexpr void declare(const extents& shape, dtype type) {
     declared_ = shape;
     declared_type_ = type;
@@ -93,6 +103,15 @@ class inference {
     if (!condition && why_ == problem::none) why_ = otherwise;
   }
   constexpr bool failed() const { return why_ != problem::none; }
+  // whole - part must be at least this much. Where that depends on a name, every step that binds it is checked, of ops
+  // that have trait::bounded.
+  constexpr void require_room(extent whole, extent part, std::int64_t least, problem otherwise) {
+    std::int64_t room = 0;
+    if (symbols.known_difference(whole, part, room))
+      require(room >= least, otherwise);
+    else if (rooms_ != nullptr)
+      rooms_->push({whole, part, least, otherwise});
+  }
 
   constexpr problem why() const { return why_; }
   constexpr int outputs() const { return n_out_; }
@@ -101,6 +120,7 @@ class inference {
 
  private:
   const std::int64_t* words_ = nullptr;
+  detail::vec<room_needed>* rooms_ = nullptr;
   int n_in_ = 0;
   int n_out_ = 0;
   problem why_ = problem::none;

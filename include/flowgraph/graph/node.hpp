@@ -32,6 +32,7 @@ struct node {
   std::uint8_t n_regions;
   std::uint8_t outputs;
   dtype type;
+  bool at_end;  // an optimizer's: it runs when all that does not depend on it has read what it changes
 };
 
 // A sub-graph that an op runs: a branch, a loop's body. Its nodes read only each other; what comes from outside
@@ -93,20 +94,28 @@ struct shape_entry {
   std::uint64_t hash;
 };
 
+// The tables of a graph: what a row is, and the name.
+// clang-format off
+#define FLOWGRAPH_GRAPH_TABLES(table) \
+  table(node, nodes)                                 \
+  table(origin, origins)                             \
+  table(int, edges)                                  \
+  table(std::int64_t, words)                         \
+  table(shape_entry, shapes)                         \
+  table(extent, dims)                                \
+  table(symbol, symbol_entries)                      \
+  table(char, symbol_chars)                          \
+  table(name_entry, names)                           \
+  table(text_range, texts)  /* devices and scopes */ \
+  table(char, chars)                                 \
+  table(region, regions)
+// clang-format on
+
 // Reads a graph, wherever its tables live: in a graph being built or in a constexpr model.
 struct graph_view {
-  detail::slice<node> nodes;
-  detail::slice<origin> origins;
-  detail::slice<int> edges;
-  detail::slice<std::int64_t> words;
-  detail::slice<shape_entry> shapes;
-  detail::slice<extent> dims;
-  detail::slice<symbol> symbol_entries;
-  detail::slice<char> symbol_chars;
-  detail::slice<name_entry> names;
-  detail::slice<text_range> texts;  // devices and scopes
-  detail::slice<char> chars;
-  detail::slice<region> regions;
+#define FLOWGRAPH_SLICE(row, name) detail::slice<row> name;
+  FLOWGRAPH_GRAPH_TABLES(FLOWGRAPH_SLICE)
+#undef FLOWGRAPH_SLICE
 
   constexpr int size() const { return nodes.count; }
   constexpr detail::slice<int> inputs(int id) const {

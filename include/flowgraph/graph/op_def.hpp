@@ -42,7 +42,8 @@ enum class trait : std::uint32_t {
   absorbs = 262144,        // its kernels read the last operand once, in parts that may be computed just then
   reads_extents = 524288,  // and no elements: its operand need not be there
   waits = 1048576,         // a resource of the session runs it, when its turn comes: queues, mutexes, barriers
-  own_kernel = 2097152     // it is its own kernel: op_def::kernel. Set by define_op, too
+  own_kernel = 2097152,    // it is its own kernel: op_def::kernel. Set by define_op, too
+  bounded = 4194304  // its rule asks for room (inference::require_room), which named extents have or lack when bound
 };
 
 constexpr trait operator|(trait a, trait b) {
@@ -70,14 +71,15 @@ struct op_def {
 };
 
 // From an op's id back to its struct, so that a session<model> binds kernels while it is compiled. op<> below
-// defines the friend for each op, in this same namespace; an id without one fails to compile where it is used.
+// defines the friend for each op, in this same namespace; an id without one fails to compile where it is used, and two
+// ops of one name define it twice: compilers show its name then.
 template <std::uint64_t Id>
 struct op_key {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
-  friend constexpr auto op_struct(op_key);
+  friend constexpr auto an_op_needs_a_name_of_its_own(op_key);
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
@@ -89,13 +91,15 @@ struct op {
   static constexpr std::string_view name = Name.view();
   static constexpr std::uint64_t id = detail::hash(Name.view());
   static constexpr trait traits = trait::none;
-  friend constexpr auto op_struct(op_key<detail::hash(Name.view())>) { return std::type_identity<Derived>{}; }
+  friend constexpr auto an_op_needs_a_name_of_its_own(op_key<detail::hash(Name.view())>) {
+    return std::type_identity<Derived>{};
+  }
 };
 
 namespace detail {
 
 template <std::uint64_t Id>
-using op_by_id = typename decltype(op_struct(op_key<Id>{}))::type;
+using op_by_id = typename decltype(an_op_needs_a_name_of_its_own(op_key<Id>{}))::type;
 
 template <class Op>
 consteval op_def define_op() {

@@ -10,11 +10,14 @@
 namespace flowgraph {
 
 // Names and devices for a graph that a pass made: node i is node ids[i] of the model. Notes are put at the end of the
-// line of each node.
+// line of each node. A picture has each node in the colour of its place, an index into the places; without them, of
+// what it asks for.
 struct print_labels {
   graph_view model;
   detail::slice<int> ids;
   std::vector<std::string> notes;
+  std::vector<int> place = {};
+  std::vector<std::string> places = {};
 };
 
 inline namespace FLOWGRAPH_HALF {

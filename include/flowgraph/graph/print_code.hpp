@@ -32,6 +32,8 @@ class graph_printer {
 
   std::string dot() {
     out_ = "digraph flowgraph {\n  node [shape=box, fontname=\"sans-serif\"];\n";
+    choose_places();
+    draw_places();
     draw_region(0, "  ");
     for (int i = 0; i < g_.size(); ++i) {
       for (const int in : g_.inputs(i)) draw_edge(in, i, "");
@@ -47,6 +49,19 @@ class graph_printer {
   static std::size_t count(int n) { return static_cast<std::size_t>(n); }
   int model_id(int id) const { return labels_.ids.count == 0 ? id : labels_.ids[id]; }
   std::string_view name(int id) const { return names_[count(model_id(id))]; }
+
+  // As it may stand between quotation marks. A name that was read from a file may have any character.
+  static std::string quotable(std::string_view text) {
+    std::string s;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') s += '\\';
+      if (c == '\n')
+        s += "\\n";
+      else
+        s += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+    return s;
+  }
 
   static void list(std::string& s, slice<int> ids) {
     for (int k = 0; k < ids.count; ++k) s += (k == 0 ? "%" : ", %") + std::to_string(ids[k]);
@@ -86,12 +101,38 @@ class graph_printer {
       s += " after ";
       list(s, g_.controls(i));
     }
-    if (!name(i).empty()) s += " \"" + std::string(name(i)) + '"';
+    if (!name(i).empty()) s += " \"" + quotable(name(i)) + '"';
     if (x.device != 0) s += " @" + std::string(named_.text(named_.texts[x.device]));
     if (count(i) < labels_.notes.size() && !labels_.notes[count(i)].empty()) s += ' ' + labels_.notes[count(i)];
     return s;
   }
 
+  void choose_places() {
+    place_ = labels_.place;
+    places_ = labels_.places;
+    if (!place_.empty()) return;
+    std::vector<int> of_text(count(named_.texts.size()), -1);
+    for (const node& x : g_.nodes) {
+      int& of = of_text[count(x.device)];
+      if (of < 0 && x.device != 0) {
+        of = static_cast<int>(places_.size());
+        places_.emplace_back(named_.text(named_.texts[x.device]));
+      }
+      place_.push_back(of);
+    }
+  }
+  // Graphviz has twelve of them.
+  static std::string colour(int place) {
+    return ", style=filled, colorscheme=set312, fillcolor=" + std::to_string(place % 12 + 1);
+  }
+  void draw_places() {
+    if (places_.empty()) return;
+    out_ += "  subgraph cluster_devices {\n    label=\"devices\";\n";
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      out_ += "    d" + std::to_string(k) + " [label=\"" + quotable(places_[k]) + "\", shape=ellipse" +
+              colour(static_cast<int>(k)) + "];\n";
+    out_ += "  }\n";
+  }
   void draw_region(int r, const std::string& indent) {
     for (const int i : nodes_of_[count(r)]) {
       const node& x = g_.nodes[i];
@@ -100,10 +141,14 @@ class graph_printer {
         draw_region(k, indent + "  ");
         out_ += indent + "}\n";
       }
-      out_ += indent + 'n' + std::to_string(i) + " [label=\"" + std::string(x.op->name);
-      if (!name(i).empty()) out_ += "\\n" + std::string(name(i));
-      if (x.type != dtype::none) out_ += "\\n" + type_text_of(g_, x.type, x.shape);
-      out_ += x.op->is(trait::source) ? "\", style=filled, fillcolor=lightgrey];\n" : "\"];\n";
+      out_ += indent + 'n' + std::to_string(i) + " [label=\"" + quotable(x.op->name);
+      if (!name(i).empty()) out_ += "\\n" + quotable(name(i));
+      if (x.type != dtype::none) out_ += "\\n" + quotable(type_text_of(g_, x.type, x.shape));
+      const int place = place_[count(i)];
+      out_ += (place >= 0                ? '"' + colour(place)
+               : x.op->is(trait::source) ? "\", style=filled, fillcolor=lightgrey"
+                                         : "\"") +
+              "];\n";
     }
   }
   void draw_edge(int from, int to, const char* style) {
@@ -115,6 +160,8 @@ class graph_printer {
   const graph_view& named_;
   std::vector<std::vector<int>> nodes_of_;  // of each region
   std::vector<std::string_view> names_;     // of each node of the model
+  std::vector<int> place_;                  // of each node; -1: none
+  std::vector<std::string> places_;
   std::string out_;
 };
 

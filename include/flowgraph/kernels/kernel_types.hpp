@@ -34,7 +34,7 @@ class kernel_type_table {
                             truth = types_of(boolean), all = numbers | truth, any = all | types_of(none);
     add(truth, 0, "logical_not check reduce_any reduce_all");
     add(truth, 1, "logical_and logical_or logical_xor");
-    add(indices, 0, "count_up_to random_permutation");
+    add(indices, 0, "count_up_to random_permutation part_positions");
     add(plain_floats, 0, "matrix_inverse matrix_determinant cofactors cholesky solve triangular_solve");
     add(floats, 0,
         "conv2d conv2d_input_gradient conv2d_filter_gradient exp log log1p expm1 sqrt rsqrt reciprocal sin cos tan tanh "
@@ -49,13 +49,14 @@ class kernel_type_table {
         "einsum neg abs sign square relu matmul range reduce_sum reduce_prod reduce_max reduce_min cumsum assign_add "
         "assign_sub scatter_add scatter_sub");
     add(numbers, 1,
-        "relu_gradient add sub mul floordiv mod maximum minimum gather_gradient scatter_nd take_along_axis_gradient");
+        "relu_gradient add sub mul floordiv mod maximum minimum gather_gradient scatter_nd take_along_axis_gradient "
+        "segment_sum");
     add(all, -1, "one_hot");
     add(all, 0,
         "concat split broadcast_to embedding_lookup print gather gather_nd take_along_axis band_part diag_part diag "
         "bernoulli shape set_rows slice pad strided_slice strided_slice_gradient argsort top_k argmax argmin constant "
-        "assign scatter_update tile reverse transpose");
-    add(all, 1, "equal not_equal less less_equal greater greater_equal");
+        "assign scatter_update tile reverse transpose lookup_some");
+    add(all, 1, "dynamic_stitch equal not_equal less less_equal greater greater_equal");
     add(all, 2, "select");
     add(any, 0, "enter next_iteration merge switch exit cast turn unset group stack_push stack_pop");
   }

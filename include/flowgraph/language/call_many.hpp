@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "tensor.hpp"
+#include "misuse.hpp"
 
 namespace flowgraph::detail {
 
@@ -41,9 +41,6 @@ constexpr auto call_many(source where, First first, Rest... rest) {
     }
   }(std::make_integer_sequence<int, results::count>{});
 }
-
-// Stands for an operand that was not given, in functions of up to eight that end in `caller where = {}`.
-struct absent {};
 
 template <class T>
 concept optional_tensor = any_tensor<T> || std::is_same_v<T, absent>;

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include <flowgraph/ops/control.hpp>
-#include "elementwise.hpp"
+#include "region_results.hpp"
 
 namespace flowgraph {
 
@@ -34,35 +34,6 @@ struct checkpoint_every {
 };
 
 namespace detail {
-
-// f with the elements of a tuple. std::apply would add a page to the diagnostic of whatever is wrong inside.
-template <class F, class... T>
-constexpr auto spread(const F& f, const std::tuple<T...>& all) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return f(std::get<I>(all)...);
-  }(std::index_sequence_for<T...>{});
-}
-
-// What a branch or a body gives, as a tuple of tensors. Operations run anyway: nothing is left to say of them.
-template <any_tensor T>
-constexpr auto as_results(const T& t) {
-  return std::tuple<tensor_t<T>>(t);
-}
-constexpr std::tuple<> as_results(const operation&) { return {}; }
-template <class... T>
-constexpr auto as_results(const std::tuple<T...>& t) {
-  return spread([](const T&... each) { return std::tuple_cat(as_results(each)...); }, t);
-}
-
-template <class F, class... Arguments>
-constexpr auto results_of(const F& f, const Arguments&... arguments) {
-  if constexpr (std::is_void_v<decltype(f(arguments...))>) {
-    f(arguments...);
-    return std::tuple<>{};
-  } else {
-    return as_results(f(arguments...));
-  }
-}
 
 // One tensor alone, several as a tuple.
 template <class... T>
@@ -87,7 +58,8 @@ constexpr std::array<int, sizeof...(T) + 1> ids_of(graph_data& g, std::string_vi
 // Shows the first tensor that differs, or all where there are more of one than of the other.
 template <problem Why, class... A, class... B>
 constexpr auto mistake_of_types(std::type_identity<std::tuple<A...>>, std::type_identity<std::tuple<B...>>) {
-  if constexpr (sizeof...(A) != sizeof...(B)) {
+  if constexpr ((is_unknown<A> || ...) || (is_unknown<B> || ...)) {
+  } else if constexpr (sizeof...(A) != sizeof...(B)) {
     mistake<Why, std::tuple<A...>, std::tuple<B...>>();
   } else {
     constexpr std::size_t first = [] {
@@ -144,7 +116,9 @@ constexpr auto end_branch(const branching<Branches, Ended, Given>& b, const std:
   using given = std::tuple<T...>;
   using all = std::conditional_t<Ended == 0, given, Given>;
   graph_data& g = *b.graph;
-  if constexpr (!std::is_same_v<all, given>) {
+  if constexpr (has_unknown<given>) {
+    return unknown_among(g);
+  } else if constexpr (!std::is_same_v<all, given>) {
     mistake_of_types<problem::branch_results>(std::type_identity<all>{}, std::type_identity<given>{});
     return owner_results(g, b.choice, std::type_identity<all>{});
   } else {
@@ -227,6 +201,7 @@ namespace detail {
 template <class... V, class... T>
 constexpr auto end_body(loop_frame<V...>& f, const std::tuple<T...>& next) {
   if constexpr (!std::is_same_v<std::tuple<V...>, std::tuple<T...>>) {
+    unknown_among(*f.graph);
     mistake_of_types<problem::loop_variables>(std::type_identity<std::tuple<V...>>{},
                                               std::type_identity<std::tuple<T...>>{});
   } else {
@@ -254,41 +229,95 @@ constexpr auto exit(const loop_frame<V...>& f) {
 
 namespace detail {
 
-template <class Begun, class Branch, class... Rest>
+template <class Wanted, class Begun, class Branch, class... Rest>
 constexpr auto end_branches(const Begun& b, const Branch& branch, const Rest&... rest) {
-  const auto next = end_branch(b, results_of(branch));
-  if constexpr (sizeof...(Rest) == 0)
-    return next;
-  else
-    return end_branches(next, rest...);
+  if constexpr (is_unknown<Begun>) {
+    return b;
+  } else {
+    const auto next = end_branch(b, results_in<Wanted>(*b.graph, branch));
+    if constexpr (sizeof...(Rest) == 0)
+      return next;
+    else
+      return end_branches<Wanted>(next, rest...);
+  }
 }
 
-}  // namespace detail
+template <int Count, class Choice, class... Branches>
+constexpr auto choose(const Choice& choice, const Branches&... branches) {
+  if constexpr (!(takes<Branches> && ...)) {
+    mistake<problem::branch_function, Branches...>();
+    return unknown_among(choice);
+  } else {
+    return end_branches<typename wanted_results<given_by<Branches>...>::type>(switch_<Count>(choice), branches...);
+  }
+}
 
-namespace detail {
-
+// A loop's functions, with the variables that they must take. A condition may give a bool, too.
 template <class Condition, class Body, class... T>
 constexpr auto plain_loop(const loop_options& options, bool again, const Condition& condition, const Body& body,
                           const T&... initial) {
-  auto f = enter(options, initial...);
-  f.again = again;
-  switch_(f, spread(condition, f.values));
-  end_body(f, spread([&](const auto&... v) { return results_of(body, v...); }, f.values));
-  return exit(f);
+  if constexpr (!takes<Condition, tensor_t<T>...> || !takes<Body, tensor_t<T>...>) {
+    mistake<problem::loop_function, tensor_t<T>...>();
+    unknown_among(initial...);
+    return unwrapped(std::tuple<tensor_t<T>...>(initial...));
+  } else {
+    auto f = enter(options, initial...);
+    f.again = again;
+    const auto goes_on = spread(condition, f.values);
+    if constexpr (std::is_same_v<decltype(goes_on), const bool>) {
+      switch_(f, literal_tensor<bool>(f.graph->where, *f.graph, static_cast<int>(goes_on)));
+    } else if constexpr (any_tensor<decltype(goes_on)>) {
+      switch_(f, goes_on);
+    } else {
+      if constexpr (!is_unknown<decltype(goes_on)>)
+        mistake<problem::loop_condition, std::remove_cvref_t<decltype(goes_on)>>();
+      unknown_among(*f.graph);
+    }
+    end_body(f, spread([&](const auto&... v) { return results_in<std::tuple<tensor_t<T>...>>(*f.graph, body, v...); },
+                       f.values));
+    return exit(f);
+  }
+}
+
+template <class... X>
+concept not_choice_and_branches = sizeof...(X) != 3 || no_tensor_first<X...>;
+
+// What a loop begins with, of which some may be numbers.
+template <class T>
+concept loop_value = any_tensor<T> || scalar_value<T>;
+template <class... T>
+inline constexpr bool loop_values = (loop_value<T> && ...) && (any_tensor<T> || ...);
+
+template <class... X>
+inline constexpr bool a_loop = false;
+template <class Condition, class Body, class... T>
+inline constexpr bool a_loop<Condition, Body, T...> = !loop_value<Condition> && loop_values<T...>;
+template <class Body, class Condition, class... T>
+inline constexpr bool a_loop<loop_options, Condition, Body, T...> = loop_values<T...>;
+template <class Body, class Condition, class... T>
+inline constexpr bool a_loop<checkpoint_every, Condition, Body, T...> = loop_values<T...>;
+template <class... X>
+concept not_a_loop = !a_loop<X...>;
+
+template <class First, class... Rest>
+constexpr graph_data& graph_of(const First& first, const Rest&... rest) {
+  if constexpr (any_tensor<First>)
+    return *first.graph;
+  else
+    return graph_of(rest...);
 }
 
 }  // namespace detail
 
 // What then() gives where the condition is true, otherwise what the other one gives. Only the branch that is taken
-// runs. Both give a tensor, a tuple of tensors, or operations and nothing else.
+// runs. Both give a tensor, a number, a tuple of them, or operations and nothing else.
 template <any_tensor P, class Then, class Otherwise>
 constexpr auto cond(const P& condition, const Then& then, const Otherwise& otherwise) {
   if constexpr (!std::is_same_v<element_t<P>, bool> || rank_v<P> != 0) {
     detail::mistake<problem::branch_choice, tensor_t<P>>();
-    return detail::owner_results(*condition.graph, condition.id,
-                                 std::type_identity<decltype(detail::results_of(then))>{});
+    return detail::unknown_among(condition);
   } else {
-    return detail::end_branches(switch_(condition), then, otherwise);
+    return detail::choose<2>(condition, then, otherwise);
   }
 }
 
@@ -296,30 +325,36 @@ constexpr auto cond(const P& condition, const Then& then, const Otherwise& other
 template <any_tensor I, class... Branches>
   requires(sizeof...(Branches) > 0)
 constexpr auto switch_case(const I& index, const Branches&... branches) {
-  if constexpr (std::is_same_v<element_t<I>, bool>) detail::mistake<problem::branch_choice, tensor_t<I>>();
-  return detail::end_branches(switch_<static_cast<int>(sizeof...(Branches))>(index), branches...);
+  if constexpr (std::is_same_v<element_t<I>, bool>) {
+    detail::mistake<problem::branch_choice, tensor_t<I>>();
+    return detail::unknown_among(index);
+  } else {
+    return detail::choose<static_cast<int>(sizeof...(Branches))>(index, branches...);
+  }
 }
 
 // As long as condition(variables...) gives true, body(variables...) gives their next values: a tensor, or a tuple.
 // Variables keep their element types and extents. The result is what they are at the end.
-template <class Condition, class Body, any_tensor... T>
-  requires(sizeof...(T) > 0)
+// A number is a scalar of its own type.
+template <class Condition, class Body, class... T>
+  requires(detail::loop_values<T...>)
 constexpr auto while_loop(const loop_options& options, const Condition& condition, const Body& body,
                           const T&... initial) {
-  return detail::plain_loop(options, false, condition, body, initial...);
+  graph_data& g = detail::graph_of(initial...);
+  return detail::plain_loop(options, false, condition, body, detail::as_result<void>(g, initial)...);
 }
-template <class Condition, class Body, any_tensor... T>
-  requires(sizeof...(T) > 0)
+template <class Condition, class Body, class... T>
+  requires(detail::loop_values<T...>)
 constexpr auto while_loop(const Condition& condition, const Body& body, const T&... initial) {
   return while_loop(loop_options{}, condition, body, initial...);
 }
 
 // The same by loops of so many turns, one behind the other, each of which runs again for derivatives.
-template <class Condition, class Body, any_tensor... T>
-  requires(sizeof...(T) > 0)
+template <class Condition, class Body, class... T>
+  requires(detail::loop_values<T...>)
 constexpr auto while_loop(const checkpoint_every& kept, const Condition& condition, const Body& body,
                           const T&... initial) {
-  graph_data& g = *std::get<0>(std::tie(initial...)).graph;
+  graph_data& g = detail::graph_of(initial...);
   if (kept.turns < 1 || kept.maximum_iterations < -1) g.fail(problem::parameter_range, "while_loop");
   // Turns are counted over all of those loops.
   const auto most = detail::literal_tensor<std::int64_t>(g.where, g, kept.maximum_iterations);
@@ -327,11 +362,35 @@ constexpr auto while_loop(const checkpoint_every& kept, const Condition& conditi
   const auto step = detail::literal_tensor<std::int64_t>(g.where, g, kept.maximum_iterations < 0 ? 0 : 1);
   const auto goes_on = [&](const auto& i, const auto&... v) { return i < most && condition(v...); };
   const auto next = [&](const auto& i, const auto&... v) {
-    return std::tuple_cat(std::tuple(i + step), detail::results_of(body, v...));
+    return std::tuple_cat(std::tuple(i + step),
+                          detail::results_in<std::tuple<std::remove_cvref_t<decltype(v)>...>>(g, body, v...));
   };
   const auto some = [&](const auto&... v) { return detail::plain_loop({kept.turns}, true, goes_on, next, v...); };
-  const auto all = detail::plain_loop({}, false, goes_on, some, begin, initial...);
-  return detail::spread([](const auto&, const auto&... v) { return detail::unwrapped(std::tuple(v...)); }, all);
+  const auto all = detail::plain_loop({}, false, goes_on, some, begin, detail::as_result<void>(g, initial)...);
+  if constexpr (detail::is_unknown<decltype(all)>)
+    return all;
+  else
+    return detail::spread([](const auto&, const auto&... v) { return detail::unwrapped(std::tuple(v...)); }, all);
+}
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(
+    cond, not_choice_and_branches,
+    "cond takes a boolean scalar tensor and two functions without parameters, as in cond(x > 0, [&] { return x; }, [&] { return -x; })")
+FLOWGRAPH_MISUSE_IF(
+    switch_case, sizeof...(X) < 2 || detail::no_tensor_first<X...>,
+    "switch_case takes an integer scalar tensor and functions without parameters, as in switch_case(i, [&] { return x; }, [&] { return -x; })")
+template <class... X>
+  requires detail::not_a_loop<X...>
+constexpr auto while_loop(const X&... x) {
+  if constexpr (!(detail::is_unknown<X> || ...))
+    static_assert(
+        detail::given<X...>,
+        "while_loop takes a condition, a body and what the variables begin with, of which one at least is a "
+        "tensor, as in while_loop([](auto i) { return i < 5; }, [](auto i) { return i + 1; }, g.constant<int>(0))");
+  constexpr std::size_t variables =
+      (0 + ... + static_cast<std::size_t>(detail::loop_value<X> || detail::is_unknown<X>));
+  return detail::unknown_parts<(variables > 1 ? variables : 1)>(x...);
 }
 
 }  // namespace flowgraph

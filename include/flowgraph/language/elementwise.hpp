@@ -28,44 +28,51 @@ concept tensor_pair = (any_tensor<A> && any_tensor<B>) || (any_tensor<A> && numb
 
 }  // namespace detail
 
-#define FLOWGRAPH_FUNCTION(name)                                 \
+#define FLOWGRAPH_UNARY_FUNCTION(name, misuse)                   \
   template <any_tensor T>                                        \
   constexpr auto name(const T& x, caller where = {}) {           \
     return detail::call<ops::name>(where, detail::as_tensor(x)); \
-  }
-FLOWGRAPH_FUNCTION(neg)
+  }                                                              \
+  FLOWGRAPH_MISUSE(name, misuse, #name " takes a tensor, as in " #name "(x)")
+#define FLOWGRAPH_FUNCTION(name) FLOWGRAPH_UNARY_FUNCTION(name, neither_tensor_nor_number_first)
 FLOWGRAPH_FUNCTION(abs)
-FLOWGRAPH_FUNCTION(sign)
 FLOWGRAPH_FUNCTION(exp)
 FLOWGRAPH_FUNCTION(log)
 FLOWGRAPH_FUNCTION(log1p)
 FLOWGRAPH_FUNCTION(expm1)
 FLOWGRAPH_FUNCTION(sqrt)
-FLOWGRAPH_FUNCTION(rsqrt)
-FLOWGRAPH_FUNCTION(square)
-FLOWGRAPH_FUNCTION(reciprocal)
 FLOWGRAPH_FUNCTION(sin)
 FLOWGRAPH_FUNCTION(cos)
 FLOWGRAPH_FUNCTION(tan)
 FLOWGRAPH_FUNCTION(tanh)
-FLOWGRAPH_FUNCTION(sigmoid)
-FLOWGRAPH_FUNCTION(softplus)
 FLOWGRAPH_FUNCTION(erf)
-FLOWGRAPH_FUNCTION(relu)
 FLOWGRAPH_FUNCTION(floor)
 FLOWGRAPH_FUNCTION(ceil)
 FLOWGRAPH_FUNCTION(round)
 FLOWGRAPH_FUNCTION(isnan)
 FLOWGRAPH_FUNCTION(isfinite)
+#undef FLOWGRAPH_FUNCTION
+#define FLOWGRAPH_FUNCTION(name) FLOWGRAPH_UNARY_FUNCTION(name, no_tensor_first)
+FLOWGRAPH_FUNCTION(neg)
+FLOWGRAPH_FUNCTION(sign)
+FLOWGRAPH_FUNCTION(rsqrt)
+FLOWGRAPH_FUNCTION(square)
+FLOWGRAPH_FUNCTION(reciprocal)
+FLOWGRAPH_FUNCTION(sigmoid)
+FLOWGRAPH_FUNCTION(softplus)
+FLOWGRAPH_FUNCTION(relu)
 FLOWGRAPH_FUNCTION(logical_not)
 #undef FLOWGRAPH_FUNCTION
+#undef FLOWGRAPH_UNARY_FUNCTION
 
 #define FLOWGRAPH_FUNCTION(name)                                   \
   template <class A, class B>                                      \
     requires detail::tensor_pair<A, B>                             \
   constexpr auto name(const A& a, const B& b, caller where = {}) { \
     return detail::call_binary<ops::name>(where, a, b);            \
-  }
+  }                                                                \
+  FLOWGRAPH_MISUSE(name, neither_operands_nor_numbers_first,       \
+                   #name " takes two tensors, or a tensor and a number, as in " #name "(a, b)")
 FLOWGRAPH_FUNCTION(add)
 FLOWGRAPH_FUNCTION(sub)
 FLOWGRAPH_FUNCTION(mul)
@@ -139,6 +146,30 @@ constexpr auto silu(const T& x, caller where = {}) {
 template <any_tensor T, class Low, class High>
 constexpr auto clip(const T& x, const Low& low, const High& high, caller where = {}) {
   return minimum(maximum(x, low, where), high, where);
+}
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(select, not_choice_first,
+                 "select takes a boolean tensor, then two tensors or a tensor and a number, as in select(x > 0, x, y)")
+FLOWGRAPH_MISUSE(relu6, no_floating_tensor_first, "relu6 takes a floating-point tensor, as in relu6(x)")
+FLOWGRAPH_MISUSE(leaky_relu, no_floating_tensor_first, "leaky_relu takes a floating-point tensor, as in leaky_relu(x)")
+FLOWGRAPH_MISUSE(elu, no_floating_tensor_first, "elu takes a floating-point tensor, as in elu(x)")
+FLOWGRAPH_MISUSE(selu, no_floating_tensor_first, "selu takes a floating-point tensor, as in selu(x)")
+FLOWGRAPH_MISUSE(gelu, no_floating_tensor_first, "gelu takes a floating-point tensor, as in gelu(x)")
+FLOWGRAPH_MISUSE(silu, no_floating_tensor_first, "silu takes a floating-point tensor, as in silu(x)")
+FLOWGRAPH_MISUSE(clip, no_tensor_first, "clip takes a tensor and two bounds, as in clip(x, 0, 1)")
+template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  requires detail::about_tensors<X...>
+constexpr auto cast(const X&... x) {
+  if constexpr (!(detail::is_unknown<X> || ...))
+    static_assert(detail::given<X...>, "cast takes the element type as a template argument, as in cast<float>(x)");
+  return detail::unknown_among(x...);
+}
+template <class To, class X>
+  requires(element<To> && !any_tensor<X>)
+constexpr auto cast(const X& x) {
+  if constexpr (!detail::is_unknown<X>) static_assert(detail::given<X>, "cast takes a tensor, as in cast<float>(x)");
+  return detail::unknown_among(x);
 }
 
 }  // namespace flowgraph

@@ -49,11 +49,19 @@ constexpr std::int64_t answer_or_throw(std::int64_t answer) {
   return answer;
 }
 
-constexpr std::int64_t peak_bytes_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {
+// The plan that questions are about: whoever has to feed it will.
+constexpr plan_data plan_or_throw(const graph_view& g, slice<std::string_view> fetches, slice<std::string_view> devices,
+                                  passes::options how) {
   const vec<int> nodes = asked_nodes(g, fetches);
+  how.allow_unfed = true;
+  plan_data p = passes::plan(g, {nodes, {}}, devices, how);
+  if (p.fault.why != problem::none) throw plan_error(p.fault.why, sentence(p.fault.why));
+  return p;
+}
+
+constexpr std::int64_t peak_bytes_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {
   const std::string_view device = "/cpu:0";
-  const plan_data p = passes::plan(g, {nodes, {}}, {&device, 1}, {.allow_unfed = true, .one_device = true});
-  return answer_or_throw(peak_bytes(p.view(), bindings));
+  return answer_or_throw(peak_bytes(plan_or_throw(g, fetches, {&device, 1}, {.one_device = true}).view(), bindings));
 }
 
 constexpr std::int64_t flops_of(const graph_view& g, slice<std::string_view> fetches, slice<binding> bindings) {

@@ -94,4 +94,14 @@ constexpr operation no_op(graph& g, caller where = {}) {
   return {&g.data(), ops::append_group(g.data(), nullptr, 0)};
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(identity, no_tensor_first, "identity takes a tensor, as in identity(x)")
+FLOWGRAPH_MISUSE(stop_gradient, no_tensor_first, "stop_gradient takes a tensor, as in stop_gradient(x)")
+FLOWGRAPH_MISUSE(print, not_tensor_and_text_first, "print takes a tensor and a text, as in print(x, \"x\")")
+FLOWGRAPH_MISUSE(check_numerics, not_tensor_and_text_first,
+                 "check_numerics takes a tensor and a text, as in check_numerics(x, \"x\")")
+FLOWGRAPH_MISUSE(check, not_tensor_and_text_first,
+                 "check takes a boolean tensor and a text, as in check(x > 0, \"x is positive\")")
+FLOWGRAPH_MISUSE(group, not_tensors_alone, "group takes tensors and operations one by one, as in group(a, b)")
+
 }  // namespace flowgraph

@@ -4,13 +4,15 @@
 #include <tuple>
 
 #include <flowgraph/passes/gradient.hpp>
+#include <flowgraph/passes/uses.hpp>
 #include "graph.hpp"
 
 namespace flowgraph {
 
 // auto dw = gradients(loss, w);   auto [dw, db] = gradients(loss, w, b);
-// Each derivative has the type of what it is taken by, and is zero where the loss does not depend on it. The
-// results are tensors like any others: gradients of gradients work.
+// Each derivative has the type of what it is taken by. A tensor that the loss does not use is a mistake; the derivative
+// is zero where no slope gets through (stop_gradient, a cast to integers), and where a derivative of a derivative has
+// nothing left. The results are tensors like any others: gradients of gradients work.
 template <any_tensor Loss, any_tensor... Xs>
   requires(sizeof...(Xs) > 0)
 constexpr auto gradients(const Loss& loss, const Xs&... xs) {
@@ -24,6 +26,13 @@ constexpr auto gradients(const Loss& loss, const Xs&... xs) {
     if (((xs.graph != &g) || ...)) g.fail(problem::different_graphs, "gradients");
     g.where = g.origins[loss.id].where;
     passes::gradient(g, loss.id, ids, n, derivatives);
+    for (int k = 0; k < n; ++k) {
+      g.derivatives.push(derivatives[k]);
+      if (g.nodes[derivatives[k]].op->id != ops::constant::id) continue;
+      if (passes::uses(g, g.capture(ids[k], g.nodes[loss.id].region), loss.id)) continue;
+      g.where = g.origins[ids[k]].where;
+      g.fail(problem::gradient_unused, g.nodes[ids[k]].op->name);
+    }
   }
   if constexpr (n == 1) {
     return (tensor_t<Xs>{loss.graph, derivatives[0]}, ...);
@@ -32,5 +41,9 @@ constexpr auto gradients(const Loss& loss, const Xs&... xs) {
     return std::tuple<tensor_t<Xs>...>{tensor_t<Xs>{loss.graph, derivatives[next++]}...};
   }
 }
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(gradients, not_loss_and_tensors,
+                 "gradients takes a loss and the tensors that it is derived by, as in gradients(loss, w)")
 
 }  // namespace flowgraph

@@ -6,7 +6,7 @@
 
 #include <flowgraph/graph/device.hpp>
 #include "init.hpp"
-#include "tensor.hpp"
+#include "misuse.hpp"
 
 namespace flowgraph {
 
@@ -23,17 +23,20 @@ enum class training : bool { frozen, trainable };
 
 namespace detail {
 
-constexpr void check_name(graph_data& g, std::string_view text) {
+FLOWGRAPH_CONSTEXPR void check_name(graph_data& g, std::string_view text) {
   const char *c = text.data(), *const end = c + text.size();
-  while (c != end && *c != '/' && *c > ' ') ++c;
+  while (c != end && *c != '/' && static_cast<unsigned char>(*c) > ' ') ++c;  // bytes of UTF-8 may be negative
   if (text.empty() || c != end) g.fail(problem::name_syntax, text);
 }
-constexpr void set_name(graph_data& g, std::string_view text, int id) {
+FLOWGRAPH_CONSTEXPR void set_name(graph_data& g, std::string_view text, int id) {
   check_name(g, text);
+  const int known = g.find_in_scope(text);
+  if (known == id) return;
+  if (known >= 0) g.fail(problem::name_taken, text);
   g.name(id, text);
 }
 // Names that follow get this one in front.
-constexpr void enter_scope(graph_data& g, std::string_view text) {
+FLOWGRAPH_CONSTEXPR void enter_scope(graph_data& g, std::string_view text) {
   check_name(g, text);
   g.enter_scope(text);
 }
@@ -44,6 +47,16 @@ constexpr auto add_variable(graph_data& g, std::string_view name, const initial_
   using result = variable<T, canonical<E>()...>;
   static_assert((std::integral<decltype(canonical<E>())> && ...),
                 "a variable's extents must be numbers: its memory outlives the feeds that bind names");
+  if (g.shares_variables) {
+    const int known = g.find_in_scope(name);
+    if (known >= 0) {
+      const node& n = g.nodes[known];
+      g.where = where;
+      if (n.op->id != ops::variable::id || n.type != dtype_of<T> || g.shapes[n.shape].hash != result::shape.hash)
+        g.fail(problem::parameter_differs, name);
+      return result{{&g, known}};
+    }
+  }
   const auto block = words_of(
       ops::variable::attrs{static_cast<std::int64_t>(initial.kind), initial.a, initial.b, t == training::trainable});
   constexpr int n = attr_words<ops::variable::attrs>;
@@ -55,7 +68,46 @@ constexpr auto add_variable(graph_data& g, std::string_view name, const initial_
   return result{{&g, id}};
 }
 
+// Template arguments of a call, as a fact.
+template <auto... Stated>
+struct stated;
+
+template <class... X>
+inline constexpr bool text_first = false;
+template <class A, class... X>
+inline constexpr bool text_first<A, X...> = text_argument<A>;
+template <class... X>
+concept no_text_first = !text_first<X...>;
+
+template <class... X>
+inline constexpr bool variable_arguments = false;
+template <class A>
+inline constexpr bool variable_arguments<A> = text_argument<A>;
+template <class A, class B, class... X>
+inline constexpr bool variable_arguments<A, B, X...> =
+    text_argument<A> && (std::is_convertible_v<B, initial_value> || requires(const B& b) { b.data; });
+template <class... X>
+concept no_variable_arguments = !variable_arguments<X...>;
+
+template <class... X>
+inline constexpr bool something_to_name = false;
+template <class A, class B, class... X>
+inline constexpr bool something_to_name<A, B, X...> =
+    text_argument<A> && (any_tensor<B> || std::is_same_v<B, operation>);
+template <class... X>
+concept nothing_to_name = !something_to_name<X...>;
+
 }  // namespace detail
+
+#define FLOWGRAPH_PLACEHOLDER_TAKES                                                                             \
+  "placeholder takes an element type and extents as template arguments, then a name, as in placeholder<float, " \
+  "batch, 64>(\"x\")"
+#define FLOWGRAPH_VARIABLE_TAKES                                                                            \
+  "variable takes an element type and extents as template arguments, then a name and how it begins, as in " \
+  "variable<float, 64, 32>(\"w\", fg::init::glorot_uniform())"
+#define FLOWGRAPH_CONSTANT_TAKES                                                                                    \
+  "constant takes an element type and extents as template arguments, then a number, as many numbers in braces, or " \
+  "an fg::ndarray, as in constant<float, 3>({1, 2, 3})"
 
 class graph {
  public:
@@ -79,8 +131,8 @@ class graph {
     return add_variable<T, E...>(name, initial, {}, t, where);
   }
   // Begins with these numbers: fg::init::from(array).
-  template <class T, auto... E, class D>
-  constexpr auto variable(std::string_view name, const detail::initial_array<D>& initial,
+  template <class T, auto... E, class D, class Data>
+  constexpr auto variable(std::string_view name, const detail::initial_array<D, Data>& initial,
                           training t = training::trainable, caller where = {}) {
     static_assert(std::is_same_v<T, detail::listed_t<D>>, "a variable begins with numbers of its own element type");
     const detail::vec<std::int64_t> words = detail::literal_words(initial.data);
@@ -97,7 +149,7 @@ class graph {
   template <element T, auto... E>
   constexpr auto constant(T value, caller where = {}) {
     return detail::source_node<ops::constant, tensor<T, detail::canonical<E>()...>>(
-        where, data_, ops::constant::attrs{static_cast<double>(value)});
+        where, data_, ops::constant::attrs{ops::number_word<T>(value)});
   }
   // Element by element, row by row.
   template <class T, auto... E, std::size_t N>
@@ -117,7 +169,7 @@ class graph {
     return add_literal<result>(where, detail::literal_words(values));
   }
 
-  // A name to fetch, feed or look up by. A name that is taken gets "_1", "_2", ... behind it.
+  // A name to fetch, feed or look up by. It is given once; a tensor may have several.
   template <any_tensor T>
   constexpr T name(std::string_view text, T t, caller where = {}) {
     data_.where = where;
@@ -130,13 +182,84 @@ class graph {
     return o;
   }
 
-  // The three below hold until the returned guard ends: auto s = g.scope("layer1");
+  // Calls that fit none of these.
+  template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  constexpr auto placeholder(const X&... x) {
+    static_assert(detail::given<X...>, FLOWGRAPH_PLACEHOLDER_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <auto Stated, auto... E, class... X>
+  constexpr auto placeholder(const X&... x) {
+    static_assert(detail::given<detail::stated<Stated, E...>>, FLOWGRAPH_PLACEHOLDER_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E, class... X>
+    requires detail::no_text_first<X...>
+  constexpr auto placeholder(const X&... x) {
+    static_assert(detail::given<X...>, FLOWGRAPH_PLACEHOLDER_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E>
+  constexpr auto placeholder(std::string_view, detail::braced) {
+    static_assert(detail::given<T>, FLOWGRAPH_PLACEHOLDER_TAKES);
+    return detail::unknown_among(data_);
+  }
+  template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  constexpr auto variable(const X&... x) {
+    static_assert(detail::given<X...>, FLOWGRAPH_VARIABLE_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <auto Stated, auto... E, class... X>
+  constexpr auto variable(const X&... x) {
+    static_assert(detail::given<detail::stated<Stated, E...>>, FLOWGRAPH_VARIABLE_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E, class... X>
+    requires detail::no_variable_arguments<X...>
+  constexpr auto variable(const X&... x) {
+    static_assert(detail::given<X...>, FLOWGRAPH_VARIABLE_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E>
+  constexpr auto variable(std::string_view, detail::braced) {
+    static_assert(detail::given<T>, FLOWGRAPH_VARIABLE_TAKES);
+    return detail::unknown_among(data_);
+  }
+  template <auto Stated, auto... E, class... X>
+  constexpr auto constant(const X&... x) {
+    static_assert(detail::given<detail::stated<Stated, E...>>, FLOWGRAPH_CONSTANT_TAKES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E, class X>
+    requires(!std::is_convertible_v<X, T> && !std::is_array_v<X>)
+  constexpr auto constant(const X& x) {
+    static_assert(detail::given<X>, FLOWGRAPH_CONSTANT_TAKES);
+    return detail::unknown_among(data_, x);
+  }
+  template <class... X>
+    requires detail::nothing_to_name<X...>
+  constexpr auto name(const X&... x) {
+    if constexpr (!(detail::is_unknown<X> || ...))
+      static_assert(detail::given<X...>,
+                    "name takes a text, then a tensor or an operation, as in g.name(\"loss\", loss) and "
+                    "g.name(\"train\", fg::adam(0.1).minimize(loss))");
+    return detail::unknown_among(data_, x...);
+  }
+
+  // The four below hold until the returned guard ends: auto s = g.scope("layer1");
   // Names get the scope in front: "layer1/w".
   [[nodiscard]] constexpr auto scope(std::string_view text, caller where = {}) {
     data_.where = where;
     const int outer = data_.scope;
     detail::enter_scope(data_, text);
     return restore{&data_.scope, outer};
+  }
+  // A variable, or a layer's parameter, of a name that is there already is that variable, of the same type and extents:
+  // one description of a network for training and inference, two towers with the same weights.
+  [[nodiscard]] constexpr auto share_variables() {
+    const int outer = data_.shares_variables;
+    data_.shares_variables = 1;
+    return restore{&data_.shares_variables, outer};
   }
   // Nodes ask for this device, or for any device that a partial name matches.
   [[nodiscard]] constexpr auto device(std::string_view text, caller where = {}) {
@@ -146,11 +269,25 @@ class graph {
     data_.device = data_.intern_text(text);
     return restore{&data_.device, outer};
   }
+  // Nodes go where this one is: a variable's moving average, and what updates it.
+  template <class T, auto... E>
+  [[nodiscard]] constexpr auto device(const tensor<T, E...>& beside) {
+    const int outer = data_.device;
+    data_.device = data_.intern_text(colocation(beside.id).view());
+    return restore{&data_.device, outer};
+  }
   // Nodes run after these tensors and operations.
   template <class... Nodes>
   [[nodiscard]] constexpr auto control_dependencies(const Nodes&... nodes) {
-    (data_.push_control(nodes.id), ...);
-    return release{&data_, static_cast<int>(sizeof...(Nodes))};
+    if constexpr (((any_tensor<Nodes> || std::is_same_v<Nodes, operation>)&&...)) {
+      (data_.push_control(nodes.id), ...);
+      return release{&data_, static_cast<int>(sizeof...(Nodes))};
+    } else {
+      if constexpr (!(detail::is_unknown<Nodes> || ...))
+        static_assert(detail::given<Nodes...>, "control_dependencies takes tensors and operations");
+      detail::unknown_among(data_, nodes...);
+      return release{&data_, 0};
+    }
   }
 
   constexpr graph_data& data() { return data_; }
@@ -190,5 +327,9 @@ class graph {
 
   graph_data data_;
 };
+
+#undef FLOWGRAPH_PLACEHOLDER_TAKES
+#undef FLOWGRAPH_VARIABLE_TAKES
+#undef FLOWGRAPH_CONSTANT_TAKES
 
 }  // namespace flowgraph

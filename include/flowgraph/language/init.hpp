@@ -30,7 +30,7 @@ enum class initializer : std::int64_t {
 struct initial_value {
   initializer kind = initializer::constant;
   double a = 0;  // constant: the value; uniform: the lower bound; normal: the mean; orthogonal, identity: the factor
-  double b = 0;  // uniform: the upper bound; normal: the standard deviation
+  double b = 0;  // constant: what an integer is more than a; uniform: the upper bound; normal: the standard deviation
 };
 
 namespace detail {
@@ -89,9 +89,10 @@ constexpr extents listed_extents(const D& data) {
   return e;
 }
 
-template <class D>
+// Data is const D& where it has a name, and D where it was moved in.
+template <class D, class Data = const D&>
 struct initial_array {
-  const D& data;
+  Data data;
 };
 
 // What is wrong with an initial value for a variable of this type and shape.
@@ -119,7 +120,21 @@ constexpr problem check_initial(const initial_value& v, dtype type, int rank) {
 
 namespace init {
 
-constexpr initial_value constant(double value) { return {initializer::constant, value, 0}; }
+// An integer is exact in any integer type, also beyond 2^53.
+template <class N>
+  requires std::is_arithmetic_v<N>
+constexpr initial_value constant(N value) {
+  const double nearest = static_cast<double>(value);
+  if constexpr (!std::is_integral_v<N> || sizeof(N) < 8) {
+    return {initializer::constant, nearest, 0};
+  } else {
+    const auto whole = static_cast<std::uint64_t>(ops::number_word<std::int64_t>(value));
+    const double at = value < N{} ? nearest : static_cast<double>(whole);
+    const auto rounded =
+        at < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(at)) : static_cast<std::uint64_t>(at);
+    return {initializer::constant, at, static_cast<double>(static_cast<std::int64_t>(whole - rounded))};
+  }
+}
 constexpr initial_value zeros() { return constant(0); }
 constexpr initial_value ones() { return constant(1); }
 // In [low, high).
@@ -145,6 +160,11 @@ constexpr initial_value identity(double gain = 1) { return {initializer::identit
 template <detail::listed_numbers D>
 constexpr detail::initial_array<D> from(const D& data) {
   return {data};
+}
+template <class D>
+  requires(detail::listed_numbers<D> && !std::is_reference_v<D> && !std::is_const_v<D> && !std::is_array_v<D>)
+constexpr detail::initial_array<D, D> from(D&& data) {
+  return {static_cast<D&&>(data)};
 }
 
 }  // namespace init

@@ -1,5 +1,6 @@
-// Changing variables by hand: what optimizers do for you. An update is an operation without a value. Reads and
-// writes of one variable happen in the order in which they were written down.
+// Changing variables by hand: what optimizers do for you. An update is an operation without a value. Reads of a
+// variable and these writes happen in the order in which they were written down; those of optimizers at the end of the
+// step.
 #pragma once
 #include <flowgraph/ops/state.hpp>
 #include "elementwise.hpp"
@@ -8,18 +9,26 @@ namespace flowgraph {
 
 namespace detail {
 
+// After a mistake it is no operation.
+template <class Op, class Update>
+constexpr Update noted(Update u) {
+  if constexpr (std::is_same_v<Update, operation>) u.graph->note_update(u.id, Op::name);
+  return u;
+}
+
 template <class Op, class V, class X>
 constexpr auto update_variable(source where, const V& v, const X& value) {
   if constexpr (!any_variable<V>) {
     mistake<problem::needs_variable, tensor_t<V>>();
     return operation{v.graph, v.id};
   } else if constexpr (any_tensor<X>) {
-    return call<Op>(where, as_tensor(v), as_tensor(value));
+    return noted<Op>(call<Op>(where, as_tensor(v), as_tensor(value)));
   } else {
     if constexpr (!floating_tensor<V> && is_floating(dtype_of<X>))
       mistake<problem::literal_does_not_fit, tensor_t<V>, X>();
-    const ops::constant::attrs everywhere{static_cast<double>(value)};
-    return call<Op>(where, as_tensor(v), source_node<ops::constant, tensor_t<V>>(where, *v.graph, everywhere));
+    const ops::constant::attrs everywhere{ops::number_word<element_t<V>>(value)};
+    return noted<Op>(
+        call<Op>(where, as_tensor(v), source_node<ops::constant, tensor_t<V>>(where, *v.graph, everywhere)));
   }
 }
 
@@ -29,7 +38,7 @@ constexpr auto update_rows(source where, const V& v, const I& indices, const R& 
     mistake<problem::needs_variable, tensor_t<V>>();
     return operation{v.graph, v.id};
   } else {
-    return call<Op>(where, as_tensor(v), as_tensor(indices), as_tensor(rows));
+    return noted<Op>(call<Op>(where, as_tensor(v), as_tensor(indices), as_tensor(rows)));
   }
 }
 
@@ -65,5 +74,19 @@ template <any_tensor V, any_tensor I, any_tensor R>
 constexpr auto scatter_update(const V& v, const I& indices, const R& rows, caller where = {}) {
   return detail::update_rows<ops::scatter_update>(where, v, indices, rows);
 }
+
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(assign, not_operands_first,
+                 "assign takes a variable, then a tensor or a number, as in assign(v, value)")
+FLOWGRAPH_MISUSE(assign_add, not_operands_first,
+                 "assign_add takes a variable, then a tensor or a number, as in assign_add(v, value)")
+FLOWGRAPH_MISUSE(assign_sub, not_operands_first,
+                 "assign_sub takes a variable, then a tensor or a number, as in assign_sub(v, value)")
+FLOWGRAPH_MISUSE(scatter_add, not_three_tensors_first,
+                 "scatter_add takes a variable, indices and rows, as in scatter_add(v, indices, rows)")
+FLOWGRAPH_MISUSE(scatter_sub, not_three_tensors_first,
+                 "scatter_sub takes a variable, indices and rows, as in scatter_sub(v, indices, rows)")
+FLOWGRAPH_MISUSE(scatter_update, not_three_tensors_first,
+                 "scatter_update takes a variable, indices and rows, as in scatter_update(v, indices, rows)")
 
 }  // namespace flowgraph

@@ -71,8 +71,7 @@ constexpr auto sweep() {
 
 template <const auto& Model, class Draft>
 constexpr passes::distribution distribute() {
-  return passes::distribute(Draft::value.view(), Model.view(), devices_of<Model>(),
-                            {.one_device = !devices_are_known<Model>()});
+  return passes::distribute(Draft::value.view(), Model.view(), devices_of<Model>(), how_to_place<Model>());
 }
 
 template <const auto& Model, class Draft, passes::draft_counts Room>
@@ -95,6 +94,7 @@ struct distributed_step<Model, Draft, false> {
     int device[Draft::value.counts.nodes + 1]{};
     plan_fault fault;
     constexpr passes::draft_view view() const { return Draft::value.view(); }
+    constexpr passes::assignment on(slice<std::string_view> names) const { return {{device, counts.nodes}, {}, names}; }
   };
   static constexpr whole value{.fault = distribute<Model, Draft>().fault};
 };
@@ -109,8 +109,8 @@ template <plan_counts Room, const auto& Model, class Distributed, class Arranged
 constexpr roomy_plan<Room> assemble_step() {
   const auto& on = Distributed::value;
   const auto& a = Arranged::value;
-  return freeze_roomy<Room>(passes::assemble(on.view(), {on.device, on.counts.nodes}, a.together(),
-                                             {a.sequence, a.n_sequence}, devices_of<Model>()));
+  return freeze_roomy<Room>(
+      passes::assemble(on.view(), on.on(devices_of<Model>()), a.together(), {a.sequence, a.n_sequence}));
 }
 template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
 struct assembled_step {
@@ -118,16 +118,16 @@ struct assembled_step {
 };
 
 // The same in several evaluations, for large plans.
-template <plan_counts Room, class Distributed, class Arranged>
+template <plan_counts Room, const auto& Model, class Distributed, class Arranged>
 constexpr passes::frozen_lowered<Room> lower_step() {
   const auto& on = Distributed::value;
   const auto& a = Arranged::value;
   return passes::freeze<Room>(
-      passes::instruct(on.view(), {on.device, on.counts.nodes}, a.together(), {a.sequence, a.n_sequence}));
+      passes::instruct(on.view(), on.on(devices_of<Model>()), a.together(), {a.sequence, a.n_sequence}));
 }
-template <class Distributed, class Arranged, plan_counts Room>
+template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
 struct lowered_step {
-  static constexpr passes::frozen_lowered<Room> value = lower_step<Room, Distributed, Arranged>();
+  static constexpr passes::frozen_lowered<Room> value = lower_step<Room, Model, Distributed, Arranged>();
 };
 
 template <plan_counts Room, class Distributed, class Lowered>
@@ -180,15 +180,15 @@ struct remembering_step {
   using type = decltype(chosen());
 };
 
-template <plan_counts Room, const auto& Model, class Lowered, class Remembering>
+template <plan_counts Room, class Lowered, class Remembering>
 constexpr roomy_plan<Room> connect_step() {
   plan_data p = thaw(Remembering::value.view());
-  passes::connect(p, {Lowered::value.controls, Lowered::value.counts.successors}, devices_of<Model>());
+  passes::depend(p, {Lowered::value.controls, Lowered::value.counts.successors});
   return freeze_roomy<Room>(p);
 }
-template <const auto& Model, class Lowered, class Remembering, plan_counts Room>
+template <class Lowered, class Remembering, plan_counts Room>
 struct connected_step {
-  static constexpr roomy_plan<Room> value = connect_step<Room, Model, Lowered, Remembering>();
+  static constexpr roomy_plan<Room> value = connect_step<Room, Lowered, Remembering>();
 };
 
 template <const auto& Model, class Distributed, class Arranged, plan_counts Room,
@@ -201,11 +201,11 @@ struct whole_assembly {
 template <const auto& Model, class Distributed, class Arranged, plan_counts Room>
 struct whole_assembly<Model, Distributed, Arranged, Room, false> {
   template <auto R>
-  using instructions = lowered_step<Distributed, Arranged, R>;
+  using instructions = lowered_step<Model, Distributed, Arranged, R>;
   using lowered = fitted<instructions, Room>;
   using remembering = typename remembering_step<Distributed, lowered, Room>::type;
   template <auto R>
-  using connections = connected_step<Model, lowered, remembering, R>;
+  using connections = connected_step<lowered, remembering, R>;
   using type = fitted<connections, Room, lowered, remembering>;
 };
 

@@ -1,6 +1,7 @@
 // The typed handle: element type and extents in its type, two words of data. Concepts and queries on it for
 // users' own generic code.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -255,7 +256,7 @@ template <class T, number N>
 constexpr auto literal_tensor(source where, graph_data& g, N value) {
   if constexpr (!is_floating(dtype_of<T>) && (std::is_floating_point_v<N> || is_floating(dtype_of<N>)))
     mistake<problem::literal_does_not_fit, tensor<T>, N>();
-  return source_node<ops::constant, tensor<T>>(where, g, ops::constant::attrs{static_cast<double>(value)});
+  return source_node<ops::constant, tensor<T>>(where, g, ops::constant::attrs{ops::number_word<T>(value)});
 }
 
 }  // namespace detail
@@ -291,6 +292,19 @@ struct tensor {
 
   constexpr explicit operator ref() const { return {graph, id}; }
 
+  // Mistakes, which are templates so that they are said where they are made.
+  template <class U, auto... F>
+    requires(!std::is_same_v<tensor<U, F...>, tensor>)
+  constexpr operator tensor<U, F...>() const {
+    detail::mistake<problem::tensor_converted, tensor, required<tensor<U, F...>>>();
+    return {graph, id};
+  }
+  template <std::same_as<bool> B>
+  constexpr explicit operator B() const {
+    detail::mistake<problem::tensor_as_condition, tensor>();
+    return true;
+  }
+
   FLOWGRAPH_OPERATOR(+, add)
   FLOWGRAPH_OPERATOR(-, sub)
   FLOWGRAPH_OPERATOR(*, mul)
@@ -303,7 +317,10 @@ struct tensor {
   FLOWGRAPH_OPERATOR(&&, logical_and)
   FLOWGRAPH_OPERATOR(||, logical_or)
   FLOWGRAPH_UNARY_OPERATOR(-, neg)
-  FLOWGRAPH_UNARY_OPERATOR(!, logical_not)
+  // An exact match: its other candidate is the language's own, behind the conversion above. The line is its operand's.
+  friend constexpr auto operator!(const tensor& a) {
+    return detail::call<ops::logical_not>(a.graph->origins[a.id].where, a);
+  }
 };
 
 #undef FLOWGRAPH_OPERATOR

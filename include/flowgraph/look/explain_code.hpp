@@ -50,9 +50,9 @@ class explainer {
 
   // changed: what to say where it is not 0.
   void line(std::string_view pass, const passes::draft_view& d, int changed, std::string_view what,
-            const lines& examples = {}) {
+            const lines& examples = {}, const std::string& more = "") {
     out_ += fmt::format("{:<10}{:>6} nodes   {}\n", pass, d.graph.size(),
-                        changed == 0 ? "(unchanged)" : fmt::format("{}: {}", what, changed));
+                        changed == 0 ? "(unchanged)" : fmt::format("{}: {}{}", what, changed, more));
     for (std::size_t i = 0; i < examples.size() && i < options_.examples; ++i)
       out_ += fmt::format("{:25}{}\n", "", examples[i]);
     if (examples.size() > options_.examples)
@@ -73,7 +73,7 @@ class explainer {
     else if (pass == "place")
       out_ += fmt::format("{:<10}{:>6} nodes   {}\n", pass, d.graph.size(), placed(device));
     else if (pass == "partition")
-      line(pass, d, count_sends(d), "values that go to another device");
+      sent(pass, d);
     else if (pass == "fuse")
       line(pass, d, together.fused, "groups that run as one instruction", groups(d, together));
     pruned_ = true;
@@ -144,10 +144,17 @@ class explainer {
       text += fmt::format("{}{} on {}", k == 0 ? "" : ", ", on[k], options_.devices[k]);
     return text;
   }
-  static int count_sends(const passes::draft_view& d) {
+  void sent(std::string_view pass, const passes::draft_view& d) {
+    const std::vector<std::int64_t> symbols = numbers_.of(d.graph);
     int sends = 0;
-    for (const node& x : d.graph.nodes) sends += x.op->id == ops::send::id && x.n_inputs > 0;
-    return sends;
+    std::int64_t bytes = 0;
+    for (int i = 0; i < d.graph.size(); ++i) {
+      if (d.graph.nodes[i].op->id != ops::send::id || d.graph.nodes[i].n_inputs == 0) continue;
+      const node& x = d.graph.nodes[d.graph.inputs(i)[0]];
+      ++sends;
+      bytes += bytes_of(x.type, d.graph.shape(x.shape), symbols);
+    }
+    line(pass, d, sends, "values that go to another device", {}, ", " + bytes_text(bytes));
   }
 
   lines groups(const passes::draft_view& d, const passes::fusion& together) {
@@ -180,7 +187,7 @@ class explainer {
         ++values;
       }
     std::int64_t planned = 0;
-    for (const slot& s : p.slots) planned += slot_bytes(s, symbols.data());
+    for (const std::int64_t bytes : lay_out(p, symbols.data()).totals) planned += bytes;
     out_ += fmt::format("plan      {:>6} instructions\n", p.instructions.size());
     out_ += fmt::format(
         "memory    {} if each value had its own, {} in {} values after fusing, {} in {} slots that they "

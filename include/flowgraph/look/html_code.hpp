@@ -121,7 +121,7 @@ class page_data {
       const instruction& x = p.instructions[i];
       for (const operand& o : p.inputs(x)) read(o, i);
       for (const operand& o : p.outputs(x)) {
-        if (o.where != storage::slot) continue;
+        if (o.where != storage::slot || layout.bytes[o.index] == 0) continue;  // what devices share is shown once
         present[at(o.index)] = static_cast<int>(values.size());
         values.push_back({x.node, o.index, i, i, bytes_of(p, o, symbols)});
       }

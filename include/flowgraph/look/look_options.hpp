@@ -24,6 +24,8 @@ namespace detail {
 // With the devices that are looked at.
 template <class G>
 look_options with_devices(const G& model, look_options options) {
+  if constexpr (requires { model.placing; })
+    options.passes.soft_placement = options.passes.soft_placement || model.placing.soft_placement;
   if (!options.devices.empty()) return options;
   if constexpr (requires { model.devices(); })
     options.devices.assign(model.devices().begin(), model.devices().end());

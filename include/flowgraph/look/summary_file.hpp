@@ -3,17 +3,14 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <random>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include <flowgraph/formats/file_error.hpp>
+#include <flowgraph/formats/durable_file.hpp>
 #include <flowgraph/formats/file_path.hpp>
 
 namespace flowgraph::detail {
@@ -48,21 +45,23 @@ inline double seconds_now() {
 class summary_file {
  public:
   // A new file in the directory, which is made if it is not there. Throws file_error.
-  explicit summary_file(const std::filesystem::path& directory) : path_(directory / new_name()) {
-    std::error_code failed;
-    std::filesystem::create_directories(directory, failed);
-    file_.open(path_.string(), std::ios::binary | std::ios::trunc);
-    check();
+  explicit summary_file(const file_path& directory)
+      : path_(made(directory) + "/" + new_name()),
+        file_(path_.string(), O_WRONLY | O_CREAT | O_TRUNC, path_.string()) {
+    if (!file_.is_open()) file_.fail("created");
   }
 
   const file_path& path() const { return path_; }
 
+  // A record that can't be written, as on a full disk, is left out: the next one stands in its place.
   void write(std::string_view record) {
     const std::string length = little_endian<8>(record.size());
+    std::string whole = length + little_endian<4>(masked_crc32c(length));
+    whole += record;
+    whole += little_endian<4>(masked_crc32c(record));
     const std::lock_guard lock(mutex_);
-    file_ << length << little_endian<4>(masked_crc32c(length)) << record << little_endian<4>(masked_crc32c(record))
-          << std::flush;
-    check();
+    file_.write_at(end_, whole);
+    end_ += static_cast<off_t>(whole.size());
   }
 
  private:
@@ -77,12 +76,14 @@ class summary_file {
     for (int i = 0; i < Bytes; ++i) s += static_cast<char>(number >> (8 * i) & 0xFF);
     return s;
   }
-  void check() const {
-    if (!file_) throw file_error(problem::file_access, path_.string(), {}, {"can't be written"});
+  static std::string made(const file_path& directory) {
+    make_directories(directory.string());
+    return directory.string();
   }
 
   file_path path_;
-  std::ofstream file_;
+  open_file file_;
+  off_t end_ = 0;
   std::mutex mutex_;
 };
 

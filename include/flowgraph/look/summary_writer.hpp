@@ -1,10 +1,10 @@
 // fg::summary_writer: what TensorBoard shows, as event files that it reads while they are written.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include <flowgraph/arrays/borrow.hpp>
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/formats/file_error.hpp>
 #include <flowgraph/formats/file_path.hpp>
@@ -16,15 +16,12 @@ namespace flowgraph {
 namespace detail {
 
 class summary_file;
-struct close_summary {
-  void operator()(summary_file* f) const noexcept;
-};
-using summary_handle = std::unique_ptr<summary_file, close_summary>;
+using summary_handle = handle<summary_file>;
 
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF summary_handle open_summary(const file_path& directory);
-FLOWGRAPH_OTHER_HALF void end_summary(summary_file* f) noexcept;
+FLOWGRAPH_OTHER_HALF void give_back(summary_file* f) noexcept;
 FLOWGRAPH_OTHER_HALF const file_path& path_of(const summary_file& f);
 FLOWGRAPH_OTHER_HALF void add_scalar(summary_file& f, std::string_view tag, double value, std::int64_t step);
 FLOWGRAPH_OTHER_HALF void add_histogram(summary_file& f, std::string_view tag, const borrowed& data, std::int64_t step);
@@ -34,8 +31,6 @@ FLOWGRAPH_OTHER_HALF void add_graph(summary_file& f, const graph_view& g);
 FLOWGRAPH_OTHER_HALF void add_profile(summary_file& f, const step_profile& step, const graph_view& g);
 
 }  // namespace FLOWGRAPH_HALF
-
-inline void close_summary::operator()(summary_file* f) const noexcept { end_summary(f); }
 
 }  // namespace detail
 

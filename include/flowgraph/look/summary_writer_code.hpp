@@ -59,7 +59,7 @@ FLOWGRAPH_OTHER_HALF summary_handle open_summary(const file_path& directory) {
   add_event(*file, 0, [](protozero::pbf_writer& e) { e.add_string(3, "brain.Event:2"); });
   return file;
 }
-FLOWGRAPH_OTHER_HALF void end_summary(summary_file* f) noexcept { delete f; }
+FLOWGRAPH_OTHER_HALF void give_back(summary_file* f) noexcept { delete f; }
 FLOWGRAPH_OTHER_HALF const file_path& path_of(const summary_file& f) { return f.path(); }
 
 FLOWGRAPH_OTHER_HALF void add_scalar(summary_file& f, std::string_view tag, double value, std::int64_t step) {

@@ -1,6 +1,7 @@
 // A model from the bytes of an ONNX file, which may be anything: every length is checked before it is believed, a field
 // of an unexpected wire type is passed over like an unknown one, and graphs lie within each other only so deep.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,8 +9,10 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,6 +23,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include <flowgraph/core/symbols.hpp>
+#include <flowgraph/formats/file_limits.hpp>
 #include "error.hpp"
 #include "messages.hpp"
 
@@ -44,23 +48,25 @@ inline std::int64_t count_elements(const std::vector<std::int64_t>& dims) {
 class decoder {
  public:
   // file: its name, for errors and to find data that lies in files beside it.
-  static model_proto decode(const std::filesystem::path& file, std::string_view bytes) {
-    return guarded(file, [&](decoder& d) { return d.read_model({bytes.data(), bytes.size()}); });
+  static model_proto decode(const std::filesystem::path& file, std::string_view bytes, detail::memory_budget& budget) {
+    return guarded(file, budget, [&](decoder& d) { return d.read_model({bytes.data(), bytes.size()}); });
   }
   // A tensor alone, as files of test data have it.
-  static tensor_proto decode_tensor(const std::filesystem::path& file, std::string_view bytes) {
-    return guarded(file, [&](decoder& d) { return d.read_tensor({bytes.data(), bytes.size()}); });
+  static tensor_proto decode_tensor(const std::filesystem::path& file, std::string_view bytes,
+                                    detail::memory_budget& budget) {
+    return guarded(file, budget, [&](decoder& d) { return d.read_tensor({bytes.data(), bytes.size()}); });
   }
 
  private:
   using reader = protozero::pbf_reader;
   using wire = protozero::pbf_wire_type;
 
-  explicit decoder(const std::filesystem::path& file) : file_(file) {}
+  decoder(const std::filesystem::path& file, detail::memory_budget& budget) : file_(file), budget_(budget) {}
 
   template <class F>
-  static std::invoke_result_t<F, decoder&> guarded(const std::filesystem::path& file, const F& read) {
-    decoder d(file);
+  static std::invoke_result_t<F, decoder&> guarded(const std::filesystem::path& file, detail::memory_budget& budget,
+                                                   const F& read) {
+    decoder d(file, budget);
     try {
       return read(d);
     } catch (const protozero::exception& e) {
@@ -145,6 +151,7 @@ class decoder {
       }
   }
   node_proto read_node(reader r) {
+    budget_.spend(sizeof(node_proto));  // far more than an empty message has bytes
     node_proto n;
     while (r.next()) switch (r.tag_and_type()) {
         case bytes_field(tags::node_input):
@@ -171,6 +178,7 @@ class decoder {
     return n;
   }
   attribute_proto read_attribute(reader r) {
+    budget_.spend(sizeof(attribute_proto));
     attribute_proto a;
     while (r.next()) switch (r.tag_and_type()) {
         case bytes_field(tags::attribute_name):
@@ -219,7 +227,8 @@ class decoder {
   }
 
   // A value's type, its shape and its dimensions are messages within each other.
-  static value_proto read_value(reader r) {
+  value_proto read_value(reader r) {
+    budget_.spend(sizeof(value_proto));
     value_proto v;
     while (r.next()) switch (r.tag_and_type()) {
         case bytes_field(tags::value_name):
@@ -285,6 +294,7 @@ class decoder {
     to.append(bytes, sizeof(T));
   }
   tensor_proto read_tensor(reader r) {
+    budget_.spend(sizeof(tensor_proto));
     tensor_parts p;
     tensor_proto& t = p.tensor;
     while (r.next()) switch (r.tag_and_type()) {
@@ -350,7 +360,7 @@ class decoder {
   }
 
   // Whole, or refused. Of an element type that no tensor here has, without data: it may not be needed.
-  tensor_proto finish(tensor_parts& p) const {
+  tensor_proto finish(tensor_parts& p) {
     tensor_proto& t = p.tensor;
     const std::int64_t count = count_elements(t.dims);
     if (count < 0)
@@ -387,8 +397,9 @@ class decoder {
         return append(t.data, i);
     }
   }
-  // Only from a file in the model's own directory or below it: a model must not read what it likes.
-  void read_external(tensor_proto& t, std::map<std::string, std::string>& entries, std::size_t size) const {
+  // Only from a file in the model's own directory or below it, wherever links lead: a model must not read what it
+  // likes.
+  void read_external(tensor_proto& t, std::map<std::string, std::string>& entries, std::size_t size) {
     const std::filesystem::path location = entries["location"];
     const auto refuse = [&](const std::string& what) {
       fail(problem::file_malformed, "tensor \"" + t.name + "\": its data in \"" + location.string() + "\" " + what);
@@ -401,10 +412,21 @@ class decoder {
       if (c < '0' || c > '9' || offset > (std::uint64_t{1} << 50)) refuse("begins at no number");
       offset = offset * 10 + static_cast<std::uint64_t>(c - '0');
     }
-    std::ifstream from(file_.parent_path() / location, std::ios::binary | std::ios::ate);
-    if (!from || !std::filesystem::is_regular_file(file_.parent_path() / location)) refuse("can't be read");
+    std::error_code failed;
+    const std::filesystem::path directory =
+        std::filesystem::canonical(file_.has_parent_path() ? file_.parent_path() : ".", failed);
+    const std::filesystem::path place = std::filesystem::canonical(directory / location, failed);
+    if (failed) refuse("can't be read");
+    if (std::mismatch(directory.begin(), directory.end(), place.begin(), place.end()).first != directory.end())
+      refuse("must lie in the model's directory, and is a link that leads out of it");
+    // Before it is opened: a pipe would wait for somebody to write.
+    if (!std::filesystem::is_regular_file(place, failed)) refuse("can't be read");
+    std::ifstream from(place, std::ios::binary | std::ios::ate);
+    if (!from) refuse("can't be read");
     const auto length = static_cast<std::uint64_t>(from.tellg());
     if (offset > length || size > length - offset) refuse("ends before the tensor does");
+    if (external_.insert(place).second) budget_.add_file(length);
+    budget_.spend(size);
     t.data.resize(size);
     from.seekg(static_cast<std::streamoff>(offset));
     from.read(t.data.data(), static_cast<std::streamsize>(size));
@@ -414,6 +436,8 @@ class decoder {
   static constexpr int most_depth = 16;
 
   const std::filesystem::path& file_;
+  detail::memory_budget& budget_;
+  std::set<std::filesystem::path> external_;  // files that data was read from
   int depth_ = 0;
 };
 

@@ -78,7 +78,8 @@ onnx::fed_handles fed(const Tensor&... tensor) {
 //   fg::export_onnx<"drawn">(s, "decoder.onnx", fg::fed<"z">());  // z is an input, and what computes it left out
 template <fixed_string... Fetch, const auto& Model, fixed_string... Fed>
 void export_onnx(session<Model>& s, const file_path& path, onnx::fed_names<Fed...> = onnx::fed_names<>{}) {
-  if constexpr (detail::check_names<Model, Fetch..., Fed...>()) {
+  if constexpr (detail::check_names<Model, detail::name_use::fetch, Fetch...>() &&
+                detail::check_names<Model, detail::name_use::feed, Fed...>()) {
     static_assert(sizeof...(Fetch) > 0, "export_onnx: name at least one tensor to export");
     static_assert(((Model.view().nodes[Model.view().find(Fetch.view())].type != dtype::none) && ...),
                   "export_onnx: an operation has no value that could be exported");

@@ -23,12 +23,12 @@ namespace flowgraph::onnx {
 
 inline void export_passed_on(node_export& n) { n.pass_on(); }
 
-inline void give_filled(node_export& n, double v) {
-  if (n.out().rank == 0) return n.give(n.writer.scalar(n.out_type(), v));
-  tensor_proto one{"", code_of(n.out_type()), {1}, graph_writer::element(n.out_type(), v)};
+inline void give_filled(node_export& n, std::int64_t word) {
+  if (n.out().rank == 0) return n.give(n.writer.scalar_with(n.out_type(), word));
+  tensor_proto one{"", code_of(n.out_type()), {1}, graph_writer::element(n.out_type(), word)};
   n.give(n.emit("ConstantOfShape", {n.writer.numbers_of(n.out())}, {attribute("value", std::move(one))}));
 }
-inline void export_constant(node_export& n) { give_filled(n, n.attrs<ops::constant::attrs>().value); }
+inline void export_constant(node_export& n) { give_filled(n, n.attrs<ops::constant::attrs>().word); }
 inline void export_unset(node_export& n) { give_filled(n, 0); }
 inline void export_literal(node_export& n) {
   tensor_proto t{n.writer.unique(n.writer.label), code_of(n.out_type()), {}, ""};
@@ -50,16 +50,16 @@ inline std::string count_up(node_export& n, extent count) {
 inline void export_range(node_export& n) {
   const auto a = n.attrs<ops::range::attrs>();
   const std::string i = n.cast(count_up(n, n.out()[0]), n.out_type());
-  const std::string scaled = n.emit("Mul", {i, n.writer.scalar(n.out_type(), a.step)});
-  n.give(n.emit("Add", {scaled, n.writer.scalar(n.out_type(), a.start)}));
+  const std::string scaled = n.emit("Mul", {i, n.writer.scalar_with(n.out_type(), a.step)});
+  n.give(n.emit("Add", {scaled, n.writer.scalar_with(n.out_type(), a.start)}));
 }
 // ONNX's OneHot takes negative indices from the back.
 inline void export_one_hot(node_export& n) {
   const auto a = n.attrs<ops::one_hot::attrs>();
   const std::string column = n.emit("Unsqueeze", {n.name(0), n.writer.integers({-1})});
   const std::string classes = n.cast(count_up(n, n.out().last(0)), n.type(0));
-  n.give(n.emit("Where", {n.emit("Equal", {column, classes}), n.writer.scalar(n.out_type(), a.on),
-                          n.writer.scalar(n.out_type(), a.off)}));
+  n.give(n.emit("Where", {n.emit("Equal", {column, classes}), n.writer.scalar_with(n.out_type(), a.on),
+                          n.writer.scalar_with(n.out_type(), a.off)}));
 }
 inline void export_shape(node_export& n) { n.give(n.emit("Shape", {n.name(0)})); }
 inline void export_size(node_export& n) {
@@ -157,7 +157,7 @@ inline void export_pad(node_export& n) {
   }
   const std::string both =
       n.emit("Concat", {n.writer.numbers_of(pads), n.writer.numbers_of(behind)}, {attribute("axis", 0)});
-  n.give(n.emit("Pad", {n.name(0), both, n.number(a.value)}));
+  n.give(n.emit("Pad", {n.name(0), both, n.writer.scalar_with(n.type(0), a.value)}));
 }
 inline void export_tile(node_export& n) {
   const auto a = n.attrs<ops::tile::attrs>();

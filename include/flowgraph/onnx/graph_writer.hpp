@@ -114,11 +114,13 @@ class graph_writer {
     return shared(dtype::int64, {static_cast<std::int64_t>(values.size())},
                   {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t)});
   }
-  std::string scalar(dtype type, double v) { return shared(type, {}, element(type, v)); }
-  static std::string element(dtype type, double v) {
+  std::string scalar(dtype type, double v) { return scalar_with(type, ops::number_word(type, v)); }
+  // From a word of the graph, as a constant's.
+  std::string scalar_with(dtype type, std::int64_t word) { return shared(type, {}, element(type, word)); }
+  static std::string element(dtype type, std::int64_t word) {
     std::string bytes;
     flowgraph::detail::with_type(type, [&]<class T>(T) {
-      const T x = flowgraph::detail::element_from<T>(v);
+      const T x = flowgraph::detail::from_word<T>(word);
       bytes.assign(reinterpret_cast<const char*>(&x), sizeof x);
     });
     return bytes;

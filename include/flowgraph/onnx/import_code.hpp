@@ -13,10 +13,11 @@ namespace flowgraph::onnx {
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF void read_model(const std::string& file, graph_data& to, std::vector<onnx_value>& inputs,
-                                     std::vector<onnx_value>& outputs) {
-  const std::string bytes = detail::load_file(file);
-  const model_proto model = decoder::decode(file, bytes);
-  importer from(to, file, model);
+                                     std::vector<onnx_value>& outputs, const file_limits& limits) {
+  const std::string bytes = detail::load_file(file, limits);
+  detail::memory_budget budget(file, limits, bytes.size());
+  const model_proto model = decoder::decode(file, bytes, budget);
+  importer from(to, file, model, budget);
   from.read(file.c_str());
   inputs = std::move(from.inputs);
   outputs = std::move(from.outputs);

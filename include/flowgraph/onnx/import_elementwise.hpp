@@ -57,7 +57,13 @@ inline std::optional<known_number> combine(symbols& s, char op, const known_numb
     return a == b ? std::optional(known_number{1}) : std::optional<known_number>{};
   }
   const known_number &x = a.named ? a : b, &y = a.named ? b : a;  // x has a name
-  if (op == '+') return result(!y.named && y.n < 0 ? s.sub(x.n, -y.n) : s.add(x.n, y.n));
+  if (op == '+') {
+    if (!y.named) return result(y.n < 0 ? s.sub(x.n, -y.n) : s.add(x.n, y.n));
+    detail::extent_polynomial sum(s.text(x.n));
+    sum.add(detail::extent_polynomial(s.text(y.n)), 1);
+    std::int64_t number = 0;  // it may be negative, and is no name then
+    return sum.constant(number) ? known_number{number} : result(s.add(x.n, y.n));
+  }
   if (!y.named && y.n < 0) return {};
   return result(s.mul(x.n, y.n));
 }
@@ -69,7 +75,7 @@ inline bool combine_known(node_import& n, char op) {
   std::vector<known_number> all;
   for (std::size_t i = 0; i < count; ++i) {
     const auto k = combine(n.graph.symbols, op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
-    if (!k) return false;
+    if (!k || !n.can_name(*k)) return false;
     all.push_back(*k);
   }
   n.give_known(std::move(all), std::max(n.known_rank(0), n.known_rank(1)), n.known_type(0));
@@ -79,19 +85,27 @@ template <class Op, char Symbol>
 void import_arithmetic(node_import& n) {
   if (!combine_known(n, Symbol)) import_binary<Op>(n);
 }
-// Integers are divided towards 0: sign(a) sign(b) (|a| // |b|).
+// Whether the floor of a / b, of integers, is not what is left when its fraction is cut off. Made of nothing that
+// overflows: |a| does for the smallest of all.
+inline ref floor_is_below(node_import& n, ref a, ref b, ref remainder) {
+  const ref signs = emit<ops::logical_xor>(emit<ops::less>(a, n.scalar(a, 0)), emit<ops::less>(b, n.scalar(b, 0)));
+  return emit<ops::logical_and>(signs, emit<ops::not_equal>(remainder, n.scalar(remainder, 0)));
+}
+// Integers are divided towards 0.
 inline void import_div(node_import& n) {
   if (combine_known(n, '/')) return;
   const ref a = n.in(0), b = n.in(1);
   if (is_floating(a.type())) return n.give(a / b);
-  const ref sign = emit<ops::sign>(a) * emit<ops::sign>(b);
-  n.give(sign * emit<ops::floordiv>(emit<ops::abs>(a), emit<ops::abs>(b)));
+  const ref q = emit<ops::floordiv>(a, b);
+  if (a.type() == dtype::uint8) return n.give(q);
+  n.give(q + node_import::cast(floor_is_below(n, a, b, a - q * b), a.type()));
 }
 // fmod: the sign is that of a.
 inline void import_mod(node_import& n) {
-  const ref a = n.in(0), b = n.in(1);
-  if (n.integer("fmod", 0) == 0) return n.give(emit<ops::mod>(a, b));
-  n.give(emit<ops::sign>(a) * emit<ops::mod>(emit<ops::abs>(a), emit<ops::abs>(b)));
+  const ref a = n.in(0), b = n.in(1), floored = emit<ops::mod>(a, b);
+  if (n.integer("fmod", 0) == 0 || a.type() == dtype::uint8) return n.give(floored);
+  if (is_floating(a.type())) return n.give(emit<ops::sign>(a) * emit<ops::mod>(emit<ops::abs>(a), emit<ops::abs>(b)));
+  n.give(floored - b * node_import::cast(floor_is_below(n, a, b, floored), a.type()));
 }
 // Powers of integers go through double, which has them exactly up to 2^53.
 inline void import_pow(node_import& n) {
@@ -113,7 +127,7 @@ inline void import_isinf(node_import& n) {
   const ref x = n.floating(0);
   const bool positive = n.integer("detect_positive", 1) != 0, negative = n.integer("detect_negative", 1) != 0;
   const ref infinity = n.scalar(x, std::numeric_limits<double>::infinity());
-  if (!positive && !negative) node_import::fail("an IsInf that finds neither infinity");
+  if (!positive && !negative) return n.give(n.table.filled(dtype::boolean, x.shape(), 0));
   n.give(emit<ops::equal>(positive && negative ? emit<ops::abs>(x) : positive ? x : -x, infinity));
 }
 
@@ -128,13 +142,17 @@ inline ref positive(node_import& n, ref x) { return emit<ops::greater>(x, n.scal
 inline ref elu_of(node_import& n, ref x, double alpha) {
   return emit<ops::select>(positive(n, x), x, emit<ops::expm1>(emit<ops::minimum>(x, n.scalar(x, 0))) * alpha);
 }
+// Below 0 times the slope; 0 itself is not multiplied, for the slope may be infinite.
+inline ref sloped(node_import& n, ref x, ref below) {
+  return emit<ops::select>(emit<ops::less>(x, n.scalar(x, 0)), below, x);
+}
 inline void import_leaky_relu(node_import& n) {
   const ref x = n.floating(0);
-  n.give(emit<ops::select>(positive(n, x), x, x * n.number("alpha", 0.01)));
+  n.give(sloped(n, x, x * n.number("alpha", 0.01)));
 }
 inline void import_prelu(node_import& n) {
   const ref x = n.floating(0);
-  n.give(emit<ops::select>(positive(n, x), x, x * n.in(1)));
+  n.give(sloped(n, x, x * n.in(1)));
 }
 inline void import_elu(node_import& n) { n.give(elu_of(n, n.floating(0), n.number("alpha", 1))); }
 inline void import_selu(node_import& n) {
@@ -167,10 +185,22 @@ inline void import_mish(node_import& n) {
   const ref x = n.floating(0);
   n.give(x * emit<ops::tanh>(emit<ops::softplus>(x)));
 }
-template <int Sign>
-void import_hyperbolic(node_import& n) {
-  const ref x = n.floating(0), y = emit<ops::exp>(-x) * static_cast<double>(Sign);
-  n.give((emit<ops::exp>(x) + y) * 0.5);
+// e^|x| / 2 and e^-|x| / 2: halves of the exponent, since e^x is infinite before cosh(x) is.
+inline std::pair<ref, ref> half_exponentials(ref x) {
+  const ref root = emit<ops::exp>(emit<ops::abs>(x) * 0.5);
+  return {root * 0.5 * root, emit<ops::reciprocal>(root) * 0.5 / root};
+}
+inline void import_cosh(node_import& n) {
+  const auto [large, small] = half_exponentials(n.floating(0));
+  n.give(large + small);
+}
+// Near 0 the two exponentials cancel: with m = e^|x| - 1 it is (m + m / (m + 1)) / 2.
+inline void import_sinh(node_import& n) {
+  const ref x = n.floating(0), one = n.scalar(x, 1), size = emit<ops::abs>(x);
+  const auto [large, small] = half_exponentials(x);
+  const ref m = emit<ops::expm1>(emit<ops::minimum>(size, one));
+  const ref y = emit<ops::select>(emit<ops::less>(size, one), (m + m / (m + 1.0)) * 0.5, large - small);
+  n.give(emit<ops::select>(emit<ops::less>(x, n.scalar(x, 0)), -y, y));
 }
 
 inline constexpr import_rule elementwise_import_rules[] = {
@@ -185,8 +215,8 @@ inline constexpr import_rule elementwise_import_rules[] = {
     {"Cos", import_unary<ops::cos>},
     {"Tan", import_unary<ops::tan>},
     {"Tanh", import_unary<ops::tanh>},
-    {"Sinh", import_hyperbolic<-1>},
-    {"Cosh", import_hyperbolic<1>},
+    {"Sinh", import_sinh},
+    {"Cosh", import_cosh},
     {"Sigmoid", import_unary<ops::sigmoid>},
     {"Softplus", import_unary<ops::softplus>},
     {"Erf", import_unary<ops::erf>},

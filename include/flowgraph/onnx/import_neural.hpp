@@ -135,17 +135,20 @@ inline sliding sliding_of(node_import& n, const std::vector<std::int64_t>& windo
     before[first + i] = pads[i];
     after[first + i] = pads[i + axes];
   }
-  if (automatic == "SAME_UPPER") {
-    s.padding = same;
-  } else if (automatic == "SAME_LOWER") {
+  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+    const bool upper = automatic == "SAME_UPPER";
     for (int i = static_cast<int>(first); i < 2; ++i) {
       const extent size = image[2 + i];
-      if (size < 0) node_import::fail("SAME_LOWER needs images whose extents are numbers");
+      const std::int64_t span = (s.window[i] - 1) * s.dilation[i] + 1;
+      // A window that moves by 1 needs the same padding whatever the image's extent is.
+      const bool told = size >= 0 || s.stride[i] == 1;
+      if (!told && !upper) node_import::fail("SAME_LOWER needs images whose extents are numbers");
+      if (!told) s.padding = same;
       const std::int64_t out = (size + s.stride[i] - 1) / s.stride[i];
       const std::int64_t total =
-          std::max<std::int64_t>(0, (out - 1) * s.stride[i] + (s.window[i] - 1) * s.dilation[i] + 1 - size);
-      after[i] = total / 2;
-      before[i] = total - after[i];
+          s.stride[i] == 1 ? span - 1 : std::max<std::int64_t>(0, (out - 1) * s.stride[i] + span - size);
+      (upper ? before : after)[i] = total / 2;
+      (upper ? after : before)[i] = total - total / 2;
     }
   } else if (automatic == "VALID") {
     before[0] = before[1] = after[0] = after[1] = 0;
@@ -213,20 +216,24 @@ inline void import_conv_transpose(node_import& n) {
   n.give(as_it_was(with_bias(n, emit_as<ops::conv2d_input_gradient>(shape, x.type(), c, x, w)), rank));
 }
 
-// With ceil_mode a last window may begin within the image and end beyond its padding: more padding behind.
-inline void pad_for_ceil(node_import& n, sliding& s, const extents& image, int axes) {
-  if (n.integer("ceil_mode", 0) == 0) return;
-  std::int64_t* after[2] = {&s.padding.bottom, &s.padding.right};
-  const std::int64_t before[2] = {s.padding.top, s.padding.left};
+// With ceil_mode a last window may begin within the image and end beyond its padding: more padding behind, this much.
+struct padding_behind {
+  std::int64_t rows = 0, columns = 0;
+};
+inline padding_behind pad_for_ceil(node_import& n, const sliding& s, const extents& image, int axes) {
+  padding_behind more;
+  if (n.integer("ceil_mode", 0) == 0 || n.text("auto_pad", "NOTSET").starts_with("SAME")) return more;
+  const std::int64_t after[2] = {s.padding.bottom, s.padding.right}, before[2] = {s.padding.top, s.padding.left};
   for (int i = 2 - axes; i < 2; ++i) {
     const extent size = image[2 + i];
-    if (size < 0 || s.padding.mode != window_padding::stated)
-      node_import::fail("ceil_mode needs images whose extents are numbers");
-    const std::int64_t room = size + before[i] + *after[i] - s.window[i];
+    if (size < 0) node_import::fail("ceil_mode needs images whose extents are numbers");
+    const std::int64_t room = size + before[i] + after[i] - s.window[i];
     if (room < 0 || room % s.stride[i] == 0) continue;
     const std::int64_t missing = s.stride[i] - room % s.stride[i];
-    if (room + missing < size + before[i]) *after[i] += missing;  // no window begins in the padding behind
+    if (room + missing < size + before[i])  // no window begins in the padding behind
+      (i == 0 ? more.rows : more.columns) = missing;
   }
+  return more;
 }
 inline pool pool_of(const sliding& s) {
   pool p{.padding = s.padding, .layout = nchw};
@@ -239,30 +246,38 @@ inline sliding pooling(node_import& n, const extents& image, int rank) {
     node_import::fail("kernel_shape must name every axis of the image");
   for (const std::int64_t d : n.integers("dilations", a->ints.size(), 1))
     if (d != 1) node_import::fail("dilated pooling is not supported");
-  sliding s = sliding_of(n, n.integers("kernel_shape", a->ints.size(), 1), image);
-  pad_for_ceil(n, s, image, rank - 2);
-  return s;
+  return sliding_of(n, n.integers("kernel_shape", a->ints.size(), 1), image);
+}
+inline void pad_behind(sliding& s, const padding_behind& more) {
+  s.padding.bottom += more.rows;
+  s.padding.right += more.columns;
 }
 inline void import_max_pool(node_import& n) {
   n.refuse_result(1, "the positions");
   const ref x = as_image(n.floating(0));
   const int rank = n.in(0).rank();
-  n.give(as_it_was(emit<ops::max_pool>(pool_of(pooling(n, x.shape(), rank)), x), rank));
+  sliding s = pooling(n, x.shape(), rank);
+  pad_behind(s, pad_for_ceil(n, s, x.shape(), rank - 2));
+  n.give(as_it_was(emit<ops::max_pool>(pool_of(s), x), rank));
 }
 inline void import_average_pool(node_import& n) {
   ref x = as_image(n.floating(0));
   const int rank = n.in(0).rank();
   sliding s = pooling(n, x.shape(), rank);
+  const padding_behind more = pad_for_ceil(n, s, x.shape(), rank - 2);
   const window_padding p = s.padding;
-  if (n.integer("count_include_pad", 0) != 0 && p.mode == window_padding::stated &&
-      p.top + p.bottom + p.left + p.right > 0) {
-    if (n.integer("ceil_mode", 0) != 0) node_import::fail("padding that counts, with ceil_mode, is not supported");
-    extents shape = x.shape();
-    shape[2] = n.graph.symbols.add(shape[2], p.top + p.bottom);
-    shape[3] = n.graph.symbols.add(shape[3], p.left + p.right);
-    x = emit_as<ops::pad>(shape, x.type(), {{0, 0, p.top, p.left}, 0}, x);
-    s.padding = valid;
+  if (n.integer("count_include_pad", 0) != 0) {
+    if (p.mode == window_padding::automatic)
+      node_import::fail("padding that counts needs images whose extents are numbers");
+    if (p.top + p.bottom + p.left + p.right > 0) {
+      extents shape = x.shape();
+      shape[2] = n.graph.symbols.add(shape[2], p.top + p.bottom);
+      shape[3] = n.graph.symbols.add(shape[3], p.left + p.right);
+      x = emit_as<ops::pad>(shape, x.type(), {{0, 0, p.top, p.left}, 0}, x);
+    }
+    s.padding = padded(0, 0, 0, 0);
   }
+  pad_behind(s, more);
   n.give(as_it_was(emit<ops::avg_pool>(pool_of(s), x), rank));
 }
 // Over all axes but batch and channels.

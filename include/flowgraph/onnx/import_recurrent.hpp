@@ -131,7 +131,7 @@ class recurrent_import {
   ref mask_of(ref lengths, const extents& x) {
     if (lengths.shape() != extents{1, {x[1]}} || is_floating(lengths.type()) || lengths.type() == dtype::boolean)
       node_import::fail("sequence_lens must be a whole number for each sequence", problem::recurrent_shapes);
-    const auto block = detail::words_of(ops::range::attrs{0, 1});
+    const auto block = detail::words_of(ops::count_up(lengths.type()));
     const int at = n_.graph.append(op_def_of<ops::range>, n_.graph.intern_shape({1, {x[0]}}), lengths.type(), nullptr,
                                    0, block.w, 2);
     return emit<ops::less>(node_import::reshape({&n_.graph, at}, {3, {x[0], 1, 1}}),

@@ -55,9 +55,10 @@ struct not_importable {
 // has so far, and has names of its own.
 class value_table {
  public:
-  value_table(graph_data& g, const graph_proto& from) : graph(g), from_(from) {}
+  value_table(graph_data& g, const graph_proto& from, detail::memory_budget& b) : graph(g), budget(b), from_(from) {}
 
   graph_data& graph;
+  detail::memory_budget& budget;
 
   imported_value* find(const std::string& name) {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
@@ -72,30 +73,26 @@ class value_table {
   // The value as a node. What nobody computed stands outside all branches and loops: others may need it, too.
   ref node(const std::string& name, imported_value& v) {
     if (v.node < 0)
-      v.node = graph.at_top([&] { return v.tensor != nullptr ? constant(name, v, {}, true).id : numbers(v).id; });
+      v.node = v.tensor != nullptr ? stored(name, v, {}, true).id : graph.at_top([&] { return numbers(v).id; });
     return {&graph, v.node};
   }
   // A weight whose axes come in another order, or that no optimizer may touch; what is computed is transposed.
   ref arranged(const std::string& name, imported_value& v, const std::vector<int>& perm, bool trainable) {
-    if (v.tensor != nullptr && v.weight) {
-      const auto [place, is_new] = arranged_.emplace(std::tuple(v.tensor, perm, trainable), -1);
-      if (is_new) place->second = graph.at_top([&] { return constant(name, v, perm, trainable).id; });
-      return {&graph, place->second};
-    }
+    if (v.tensor != nullptr && v.weight) return stored(name, v, perm, trainable);
     const ref x = node(name, v);
     if (perm.empty()) return x;
     ops::permutation p{};
     for (std::size_t i = 0; i < perm.size(); ++i) p.set(static_cast<int>(i), perm[i]);
     return emit<ops::transpose>(p, x);
   }
-  ref scalar(dtype type, double value) {
-    const auto block = detail::words_of(ops::constant::attrs{value});
-    return {&graph, graph.append(op_def_of<ops::constant>, 0, type, nullptr, 0, block.w, 1)};
-  }
+  ref scalar(dtype type, double value) { return filled(type, {}, value); }
   // Of all-equal elements; extents may have names.
   ref filled(dtype type, const extents& shape, double value) {
-    const auto block = detail::words_of(ops::constant::attrs{value});
-    return {&graph, graph.append(op_def_of<ops::constant>, graph.intern_shape(shape), type, nullptr, 0, block.w, 1)};
+    return filled_with(type, shape, ops::number_word(type, value));
+  }
+  // The same from a word of a constant: integers as they are.
+  ref filled_with(dtype type, const extents& shape, std::int64_t word) {
+    return {&graph, graph.append(op_def_of<ops::constant>, graph.intern_shape(shape), type, nullptr, 0, &word, 1)};
   }
   // An extent as an int64: a name's number from an input that has it, others as they are computed from names.
   ref extent_node(extent e) {
@@ -103,6 +100,12 @@ class value_table {
   }
 
  private:
+  // Once, however many names the file has for it.
+  ref stored(const std::string& name, const imported_value& v, const std::vector<int>& perm, bool trainable) {
+    const auto [place, is_new] = arranged_.emplace(std::tuple(v.tensor, perm, trainable), -1);
+    if (is_new) place->second = graph.at_top([&] { return constant(name, v, perm, trainable).id; });
+    return {&graph, place->second};
+  }
   ref extent_node(std::string_view text) {
     const std::string copy(text);  // the graph's texts move when others join them
     ref sum;
@@ -154,6 +157,7 @@ class value_table {
       shape.push(t.dims[perm.empty() ? i : static_cast<std::size_t>(perm[i])]);
     if (graph.words.size() + count_elements(t.dims) > most_words)
       throw not_importable{problem::onnx_unsupported, "a graph holds at most 2^30 elements of weights"};
+    budget.spend(static_cast<std::uint64_t>(count_elements(t.dims)) * sizeof(std::int64_t));
     detail::vec<std::int64_t> words;
     const bool variable = v.weight && is_floating(t.type()) && shape.rank > 0;
     if (variable) {
@@ -280,6 +284,10 @@ class node_import {
     return v.known ? &*v.known : nullptr;
   }
   const imported_value& imported(int k) { return value(k); }
+  // Texts of extents are cut off where they grow too long.
+  bool can_name(const known_number& k) const {
+    return !k.named || graph.symbols.text(k.n).size() < static_cast<std::size_t>(detail::max_extent_text);
+  }
   int known_rank(int k) { return value(k).known_rank; }
   dtype known_type(int k) { return value(k).known_type; }
   const std::vector<known_number>& must_know(int k, std::string_view what) {
@@ -297,16 +305,30 @@ class node_import {
   }
   // A single number of any type, such as a bound or a value to pad with.
   double number(int k, std::string_view what) {
+    double result = 0;
+    with_number(k, what, [&](auto x) { result = detail::convert<double>(x); });
+    return result;
+  }
+  // As a word of a constant of this type.
+  std::int64_t number_word(int k, dtype type, std::string_view what) {
+    std::int64_t word = 0;
+    with_number(k, what, [&](auto x) {
+      detail::with_type(type, [&]<class T>(T) { word = ops::literal_word(detail::convert<T>(x)); });
+    });
+    return word;
+  }
+
+  // f(x) of the one number that input k is, in its own type.
+  template <class F>
+  void with_number(int k, std::string_view what, const F& f) {
     const imported_value& v = value(k);
     if (v.tensor == nullptr || count_elements(v.tensor->dims) != 1 || v.tensor->type() == dtype::none)
       fail(std::string(what) + " must be one number that is known when the model is imported");
-    double result = 0;
     detail::with_type(v.tensor->type(), [&]<class T>(T) {
       T x;
       std::memcpy(static_cast<void*>(&x), v.tensor->data.data(), sizeof(T));
-      result = detail::convert<double>(x);
+      f(x);
     });
-    return result;
   }
 
   // Attributes.
@@ -319,9 +341,10 @@ class node_import {
     const attribute_proto* a = attribute(name);
     return a == nullptr ? otherwise : a->i;
   }
+  // Numbers of attributes are floats, and so are those that stand for them.
   double number(std::string_view name, double otherwise) const {
     const attribute_proto* a = attribute(name);
-    return a == nullptr ? otherwise : static_cast<double>(a->f);
+    return static_cast<double>(a == nullptr ? static_cast<float>(otherwise) : a->f);
   }
   std::string text(std::string_view name, std::string_view otherwise) const {
     const attribute_proto* a = attribute(name);
@@ -390,6 +413,7 @@ class node_import {
   void give(int k, imported_value v) {
     if (!wants(k)) return;
     const std::string& out = node_.outputs[static_cast<std::size_t>(k)];
+    if (v.known) table.budget.spend(v.known->size() * bytes_of_number);
     if (v.node >= 0 && graph.current_region == 0) graph.name(v.node, out);  // nobody can ask for what lies inside
     if (!table.add(out, std::move(v))) fail("the name \"" + out + "\" is taken", problem::file_malformed);
   }
@@ -422,6 +446,9 @@ class node_import {
     imported_value v = value(k);
     give(0, std::move(v));
   }
+
+  // What a number that is known may take while the next one is computed of it.
+  static constexpr std::uint64_t bytes_of_number = 256;
 
  private:
   const std::string& name(int k) const {

@@ -17,7 +17,7 @@ struct neg : unary<neg, "neg", scalar::neg, false> {
 };
 
 // The operand that stays when the other is neutral, if it has the result's shape already.
-constexpr int unless_neutral(rewriter& r, int kept, int other, double neutral) {
+FLOWGRAPH_CONSTEXPR int unless_neutral(rewriter& r, int kept, int other, double neutral) {
   if (is_constant(r.in(other), neutral) && r.in(kept).get().shape == r.self.get().shape) return r.in(kept).id;
   return rewriter::keep;
 }
@@ -25,11 +25,11 @@ constexpr int unless_neutral(rewriter& r, int kept, int other, double neutral) {
 struct add : binary<add, "add", scalar::add> {
   static constexpr trait traits = trait::elementwise | trait::in_place | trait::commutative;
   static constexpr double fold(const double* x) { return x[0] + x[1]; }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.wants(0)) g.to(0, sum_to(g.dy(), g.in(0)));
     if (g.wants(1)) g.to(1, sum_to(g.dy(), g.in(1)));
   }
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     const int left = unless_neutral(r, 0, 1, 0);
     return left >= 0 ? left : unless_neutral(r, 1, 0, 0);
   }
@@ -37,7 +37,7 @@ struct add : binary<add, "add", scalar::add> {
 
 struct sub : binary<sub, "sub", scalar::sub> {
   static constexpr double fold(const double* x) { return x[0] - x[1]; }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.wants(0)) g.to(0, sum_to(g.dy(), g.in(0)));
     if (g.wants(1)) g.to(1, sum_to(emit<neg>(g.dy()), g.in(1)));
   }
@@ -55,11 +55,11 @@ struct mul : binary<mul, "mul", scalar::mul> {
   static constexpr trait traits = trait::elementwise | trait::in_place | trait::commutative;
   static constexpr double fold(const double* x) { return x[0] * x[1]; }
   // d(ab) = da b + a db
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.wants(0)) g.to(0, sum_to(emit<mul>(g.dy(), g.in(1)), g.in(0)));
     if (g.wants(1)) g.to(1, sum_to(emit<mul>(g.dy(), g.in(0)), g.in(1)));
   }
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     const int left = unless_neutral(r, 0, 1, 1), right = left >= 0 ? left : unless_neutral(r, 1, 0, 1);
     if (right >= 0) return right;
     const int merged = merge_constants(r, 0, 1);
@@ -69,7 +69,7 @@ struct mul : binary<mul, "mul", scalar::mul> {
  private:
   // (x c) d = x (c d), where that is exact: the gradient of x^2 / 2 is (x 2) 0.5. A variable is left alone, because
   // what is read now may not be what was read there.
-  static constexpr int merge_constants(rewriter& r, int product, int factor) {
+  static FLOWGRAPH_CONSTEXPR int merge_constants(rewriter& r, int product, int factor) {
     const ref y = r.in(product), d = r.in(factor);
     if (!is_scalar_constant(d) || !y.is(op_def_of<mul>) || y.get().n_control != 0 || !is_floating(d.type()))
       return rewriter::keep;
@@ -81,7 +81,7 @@ struct mul : binary<mul, "mul", scalar::mul> {
     return emit<mul>(x, scalar_like(x, by_c * by_d)).id;
   }
   static constexpr bool is_scalar_constant(ref x) { return x.is(op_def_of<constant>) && x.get().shape == 0; }
-  static constexpr double value_of(ref x) { return x.attrs<constant::attrs>().value; }
+  static constexpr double value_of(ref x) { return number_of(x.type(), x.attrs<constant::attrs>().word); }
 };
 
 // Not a number where the divisor is 0: then nothing is folded, and the program divides when it runs.
@@ -90,12 +90,12 @@ constexpr double quotient(double a, double b) { return b == 0 ? detail::not_a_nu
 // True division: floating-point only, as in Python; integers have floordiv.
 struct div : binary<div, "div", scalar::div> {
   static constexpr double fold(const double* x) { return quotient(x[0], x[1]); }
-  static constexpr void infer(inference& f) {
-    f.require(is_floating(f.type(0)), problem::needs_floating);
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
+    f.require(is_floating(f.type(0)), problem::integer_division);
     binary::infer(f);
   }
   // d(a/b) = da/b - (a/b) db/b
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref by_a = emit<div>(g.dy(), g.in(1));
     if (g.wants(0)) g.to(0, sum_to(by_a, g.in(0)));
     if (g.wants(1)) g.to(1, sum_to(emit<neg>(emit<mul>(by_a, g.y())), g.in(1)));

@@ -30,19 +30,19 @@ struct floordiv : binary<floordiv, "floordiv", scalar::floordiv> {
 };
 // a - floor(a/b) b
 struct mod : binary<mod, "mod", scalar::mod> {
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.wants(0)) g.to(0, sum_to(g.dy(), g.in(0)));
     if (g.wants(1)) g.to(1, sum_to(-(g.dy() * emit<floordiv>(g.in(0), g.in(1))), g.in(1)));
   }
 };
 
 struct pow : binary<pow, "pow", scalar::pow> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     binary::infer(f);
   }
   // by x: y x^(y-1), exact at x = 0; by y: x^y log x, and 0 where x = 0
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref x = g.in(0), y = g.in(1), dy = g.dy();
     if (g.wants(0)) g.to(0, sum_to(dy * (y * emit<pow>(x, y - 1.0)), x));
     if (g.wants(1)) {
@@ -51,7 +51,7 @@ struct pow : binary<pow, "pow", scalar::pow> {
       g.to(1, sum_to(dy * (g.y() * emit<log>(safe)), y));
     }
   }
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     if (is_constant(r.in(1), 2) && r.in(0).get().shape == r.self.get().shape) return emit<square>(r.in(0)).id;
     return unless_neutral(r, 0, 1, 1);
   }

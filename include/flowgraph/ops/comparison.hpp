@@ -32,12 +32,12 @@ struct isfinite : classification<isfinite, "isfinite", scalar::isfinite> {};
 struct select : op<select, "select"> {
   using function = scalar::select;
   static constexpr trait traits = trait::elementwise;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.type(0) == dtype::boolean, problem::needs_boolean);
     f.require(f.type(1) == f.type(2), problem::dtypes_differ);
     f.out(broadcast(f, f.in(0), broadcast(f, f.in(1), f.in(2))), f.type(1));
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref zero = scalar_like(g.dy(), 0);
     if (g.wants(1)) g.to(1, sum_to(emit<select>(g.in(0), g.dy(), zero), g.in(1)));
     if (g.wants(2)) g.to(2, sum_to(emit<select>(g.in(0), zero, g.dy()), g.in(2)));

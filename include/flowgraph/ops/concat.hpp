@@ -10,7 +10,7 @@ struct concat : op<concat, "concat"> {
   struct attrs {
     std::int64_t axis;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const int axis = static_cast<int>(f.attrs<attrs>().axis);
     extents r = f.in(0);
     for (int k = 1; k < f.operands(); ++k) {
@@ -39,7 +39,7 @@ struct split : op<split, "split"> {
     std::int64_t parts;
     std::int64_t size[inference::max_outputs];
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const attrs a = f.attrs<attrs>();
     const int axis = static_cast<int>(a.axis);
     extents part = f.in(0);
@@ -51,7 +51,7 @@ struct split : op<split, "split"> {
     }
     f.require(total == f.in(0)[axis], problem::split_extent);
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     const int n = static_cast<int>(a.parts);
     int parts[inference::max_outputs]{};

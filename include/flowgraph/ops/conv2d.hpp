@@ -10,7 +10,7 @@
 namespace flowgraph::ops {
 
 // The result's shape for images [n, h, w, ci], or [n, ci, h, w], and filters [kh, kw, ci / groups, co].
-constexpr extents convolve_shapes(inference& f, const extents& image, const extents& filter, const conv& c) {
+FLOWGRAPH_CONSTEXPR extents convolve_shapes(inference& f, const extents& image, const extents& filter, const conv& c) {
   f.require(is_floating(f.type(0)), problem::needs_floating);
   f.require(f.type(0) == f.type(1), problem::dtypes_differ);
   f.require(image.rank == 4 && filter.rank == 4, problem::conv_rank);
@@ -34,7 +34,7 @@ constexpr std::int64_t convolve_flops(const extents& result, const extents& filt
 
 // y[n, i, j, o] = sum over u, v, c of x[n, i s + u d - padding, j s + v d - padding, c] w[u, v, c, o]
 struct conv2d : op<conv2d, "conv2d"> {
-  static constexpr trait traits = trait::finishes;
+  static constexpr trait traits = trait::finishes | trait::bounded;
   using attrs = conv;
   static constexpr void infer(inference& f) {
     f.out(convolve_shapes(f, f.in(0), f.in(1), f.attrs<attrs>()), f.type(0));
@@ -46,7 +46,8 @@ struct conv2d : op<conv2d, "conv2d"> {
 // (y, w) -> x of the declared shape. Also what conv2d_transpose is.
 struct conv2d_input_gradient : op<conv2d_input_gradient, "conv2d_input_gradient"> {
   using attrs = conv;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const extents y = convolve_shapes(f, f.declared(), f.in(1), f.attrs<attrs>());
     f.require(f.in(0) == y, problem::transpose_shape);
     f.out(f.declared(), f.type(0));
@@ -58,7 +59,8 @@ struct conv2d_input_gradient : op<conv2d_input_gradient, "conv2d_input_gradient"
 // (x, y) -> w of the declared shape.
 struct conv2d_filter_gradient : op<conv2d_filter_gradient, "conv2d_filter_gradient"> {
   using attrs = conv;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const extents y = convolve_shapes(f, f.in(0), f.declared(), f.attrs<attrs>());
     f.require(f.in(1) == y, problem::same_shape);
     f.out(f.declared(), f.type(0));

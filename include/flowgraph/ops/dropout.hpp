@@ -19,11 +19,11 @@ struct dropout : op<dropout, "dropout"> {
     std::int64_t stream;  // names the random numbers: the gradient's node has the one of the node it belongs to
   };
   static constexpr trait traits = trait::random | trait::in_place;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     f.out(f.in(0), f.type(0));
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.operands() > 1) return g.to(0, emit<dropout>(g.attrs<attrs>(), g.dy(), g.in(1)));
     if (g.region() == 0) return g.to(0, emit<dropout>(g.attrs<attrs>(), g.dy()));
     g.to(0, emit<dropout>(g.attrs<attrs>(), g.dy(), g.beside<turn>(dtype::int64)));

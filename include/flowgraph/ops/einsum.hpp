@@ -16,12 +16,12 @@ struct einsum_attrs {
 };
 
 // From a node with any number of operands.
-constexpr ref emit_einsum(const einsum_equation& e, const ref* operands);
+FLOWGRAPH_CONSTEXPR ref emit_einsum(const einsum_equation& e, const ref* operands);
 
 struct einsum : op<einsum, "einsum"> {
   using attrs = einsum_attrs;
 
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const attrs a = f.attrs<attrs>();
     const einsum_equation e = parse(a.text);
     f.require(e.why == problem::none, e.why);
@@ -53,7 +53,7 @@ struct einsum : op<einsum, "einsum"> {
   // Linear in each operand: the gradient by one of them is dy with the others, summed to its letters. A letter that
   // occurs in that operand alone was summed there: the gradient is repeated along it. A letter that stands twice in
   // it took a diagonal: the gradient lies on that diagonal.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const einsum_equation e = parse(g.attrs<attrs>().text);
     for (int i = 0; i < e.terms; ++i)
       if (g.wants(i)) g.to(i, derivative(e, i, g));
@@ -62,7 +62,7 @@ struct einsum : op<einsum, "einsum"> {
   static constexpr int simplify(rewriter& r);
 
   // One multiplication for each operand beyond the first and one addition, for every combination of letters.
-  static constexpr std::int64_t flops(const cost_query& q) {
+  static FLOWGRAPH_CONSTEXPR std::int64_t flops(const cost_query& q) {
     const einsum_equation e = parse(q.attrs<attrs>().text);
     std::int64_t n = 1;
     bool seen[26]{};
@@ -76,7 +76,7 @@ struct einsum : op<einsum, "einsum"> {
   }
 
  private:
-  static constexpr ref derivative(const einsum_equation& e, int by, const gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR ref derivative(const einsum_equation& e, int by, const gradient_step& g) {
     const ref x = g.in(by);
     const einsum_term &wanted = e.term[by], letters = wanted.distinct();
     einsum_equation d;
@@ -110,7 +110,7 @@ struct einsum : op<einsum, "einsum"> {
   }
 };
 
-constexpr ref emit_einsum(const einsum_equation& e, const ref* operands) {
+FLOWGRAPH_CONSTEXPR ref emit_einsum(const einsum_equation& e, const ref* operands) {
   if (e.terms == 1 && e.term[0] == e.result && !e.result.repeats()) return operands[0];
   int in[einsum_equation::max_terms]{};
   for (int i = 0; i < e.terms; ++i) in[i] = operands[i].id;
@@ -120,7 +120,7 @@ constexpr ref emit_einsum(const einsum_equation& e, const ref* operands) {
 }
 
 // The cheaper form of a node that is a part of a larger one: the pass asks only for the whole.
-constexpr ref simplified(ref x) {
+FLOWGRAPH_CONSTEXPR ref simplified(ref x) {
   while (x.get().op->is(trait::has_simplify)) {
     rewriter again(*x.graph, x.id);
     const int next = x.get().op->simplify(again);
@@ -131,7 +131,7 @@ constexpr ref simplified(ref x) {
 }
 
 // x, whose axes are named by from, in the order of to. Both have the same letters, each once.
-constexpr ref with_letters(ref x, const einsum_term& from, const einsum_term& to) {
+FLOWGRAPH_CONSTEXPR ref with_letters(ref x, const einsum_term& from, const einsum_term& to) {
   if (from == to) return x;
   permutation p{};
   for (int i = 0; i < to.length; ++i) p.set(i, from.find(to.letters[i]));
@@ -139,7 +139,7 @@ constexpr ref with_letters(ref x, const einsum_term& from, const einsum_term& to
 }
 
 // x without the letters that nobody else needs: their sum. Updates the term.
-constexpr ref sum_unneeded(ref x, einsum_term& t, const einsum_term& other, const einsum_term& result) {
+FLOWGRAPH_CONSTEXPR ref sum_unneeded(ref x, einsum_term& t, const einsum_term& other, const einsum_term& result) {
   std::int64_t mask = 0;
   einsum_term kept;
   for (int i = 0; i < t.length; ++i) {
@@ -166,7 +166,7 @@ struct contraction {
   }
 };
 
-constexpr einsum_term joined(const einsum_term& a, const einsum_term& b, const einsum_term& c) {
+FLOWGRAPH_CONSTEXPR einsum_term joined(const einsum_term& a, const einsum_term& b, const einsum_term& c) {
   einsum_term t = a;
   for (int i = 0; i < b.length; ++i) t.push(b.letters[i]);
   for (int i = 0; i < c.length; ++i) t.push(c.letters[i]);
@@ -174,8 +174,8 @@ constexpr einsum_term joined(const einsum_term& a, const einsum_term& b, const e
 }
 
 // [batch letters..., product of rows, product of columns]
-constexpr ref as_batched_matrix(ref x, const einsum_term& names, const contraction& c, const einsum_term& rows,
-                                const einsum_term& columns) {
+FLOWGRAPH_CONSTEXPR ref as_batched_matrix(ref x, const einsum_term& names, const contraction& c,
+                                          const einsum_term& rows, const einsum_term& columns) {
   const ref ordered = with_letters(x, names, joined(c.batch, rows, columns));
   const extents from = ordered.shape();
   extents to;
@@ -190,7 +190,8 @@ constexpr ref as_batched_matrix(ref x, const einsum_term& names, const contracti
 }
 
 // Two operands with something to sum: a (batched) matrix product.
-constexpr ref as_matmul(ref a, const einsum_term& ta, ref b, const einsum_term& tb, const einsum_term& result) {
+FLOWGRAPH_CONSTEXPR ref as_matmul(ref a, const einsum_term& ta, ref b, const einsum_term& tb,
+                                  const einsum_term& result) {
   const contraction c(ta, tb, result);
   const ref left = as_batched_matrix(a, ta, c, c.left, c.summed),
             right = as_batched_matrix(b, tb, c, c.summed, c.right);
@@ -206,7 +207,7 @@ constexpr ref as_matmul(ref a, const einsum_term& ta, ref b, const einsum_term& 
 }
 
 // Axes in the result's order, extent 1 for the letters it lacks: it broadcasts to the result.
-constexpr ref spread(ref x, const einsum_term& t, const einsum_term& result) {
+FLOWGRAPH_CONSTEXPR ref spread(ref x, const einsum_term& t, const einsum_term& result) {
   einsum_term present;
   extents shape;
   for (int i = 0; i < result.length; ++i) {
@@ -219,7 +220,7 @@ constexpr ref spread(ref x, const einsum_term& t, const einsum_term& result) {
 }
 
 // More than two operands: from the left, the first two and then their result with the rest.
-constexpr int first_two_first(const einsum_equation& e, const rewriter& r) {
+FLOWGRAPH_CONSTEXPR int first_two_first(const einsum_equation& e, const rewriter& r) {
   einsum_equation first, rest;
   ref operands[einsum_equation::max_terms];
   first.push(e.term[0]);

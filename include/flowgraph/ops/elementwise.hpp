@@ -9,7 +9,7 @@
 namespace flowgraph::ops {
 
 // From the back, two extents are equal or one of them is 1; a missing one counts as 1.
-constexpr extents broadcast(inference& f, const extents& a, const extents& b) {
+FLOWGRAPH_CONSTEXPR extents broadcast(inference& f, const extents& a, const extents& b) {
   extents r;
   r.rank = a.rank > b.rank ? a.rank : b.rank;
   for (int i = 0; i < r.rank; ++i) {

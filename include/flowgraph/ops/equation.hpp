@@ -78,7 +78,7 @@ struct einsum_text {
   constexpr void set(int i, char c) { word[i / 8] |= static_cast<std::int64_t>(c & 127) << (8 * (i % 8)); }
 };
 
-constexpr einsum_text pack(std::string_view s) {
+FLOWGRAPH_CONSTEXPR einsum_text pack(std::string_view s) {
   einsum_text t{};
   int n = 0;
   for (const char c : s)
@@ -86,7 +86,7 @@ constexpr einsum_text pack(std::string_view s) {
   return t;
 }
 
-constexpr einsum_text pack(const einsum_equation& e) {
+FLOWGRAPH_CONSTEXPR einsum_text pack(const einsum_equation& e) {
   einsum_text t{};
   int n = 0;
   for (int i = 0; i < e.terms; ++i) {
@@ -100,7 +100,7 @@ constexpr einsum_text pack(const einsum_equation& e) {
 }
 
 // Without "->" the result is every letter that occurs once, in alphabetical order.
-constexpr einsum_equation parse(const einsum_text& text) {
+FLOWGRAPH_CONSTEXPR einsum_equation parse(const einsum_text& text) {
   einsum_equation e;
   einsum_term t;
   bool in_result = false;

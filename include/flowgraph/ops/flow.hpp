@@ -13,7 +13,7 @@ struct group : op<group, "group"> {
   static constexpr void infer(inference&) {}
 };
 
-constexpr int append_group(graph_data& g, const int* nodes, int n) {
+FLOWGRAPH_CONSTEXPR int append_group(graph_data& g, const int* nodes, int n) {
   for (int i = 0; i < n; ++i) g.push_control(nodes[i]);
   const int id = g.append(op_def_of<group>, 0, dtype::none, nullptr, 0);
   g.pop_controls(n);
@@ -22,7 +22,7 @@ constexpr int append_group(graph_data& g, const int* nodes, int n) {
 
 // The operand of something that passes it on, unless it says when it is read: after its controls, or before a
 // variable changes.
-constexpr int passed_on(rewriter& r) {
+FLOWGRAPH_CONSTEXPR int passed_on(rewriter& r) {
   const bool timed = r.self.get().n_control > 0 || r.in(0).get().op->is(trait::stateful);
   return timed ? rewriter::keep : r.in(0).id;
 }
@@ -43,7 +43,7 @@ struct stop_gradient : op<stop_gradient, "stop_gradient"> {
 };
 
 // A text as attributes: its length, then eight characters to a word.
-constexpr detail::vec<std::int64_t> text_words(std::string_view text) {
+FLOWGRAPH_CONSTEXPR detail::vec<std::int64_t> text_words(std::string_view text) {
   const int n = static_cast<int>(text.size());
   detail::vec<std::int64_t> words(1 + (n + 7) / 8);
   words[0] = n;
@@ -69,7 +69,7 @@ struct print : op<print, "print"> {
 // Passes its operand on, or stops the step with the text in its attributes where an element is not finite.
 struct check_numerics : op<check_numerics, "check_numerics"> {
   static constexpr trait traits = trait::stateful;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     f.out(f.in(0), f.type(0));
   }

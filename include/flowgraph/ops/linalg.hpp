@@ -9,7 +9,7 @@
 namespace flowgraph::ops {
 
 // A floating-point operand whose last two axes are equal.
-constexpr bool require_square(inference& f, int i) {
+FLOWGRAPH_CONSTEXPR bool require_square(inference& f, int i) {
   const extents& a = f.in(i);
   f.require(is_floating(f.type(i)), problem::needs_floating);
   f.require(a.rank >= 2, problem::operand_rank);
@@ -22,7 +22,7 @@ constexpr bool require_square(inference& f, int i) {
 constexpr ref sum_matrix(ref x) { return emit<reduce_sum>({std::int64_t{3} << (x.rank() - 2), 1}, x); }
 
 // A scalar for each matrix, as [..., 1, 1].
-constexpr ref as_unit_matrices(ref x) {
+FLOWGRAPH_CONSTEXPR ref as_unit_matrices(ref x) {
   extents e = x.shape();
   e.push(1);
   e.push(1);
@@ -36,7 +36,7 @@ struct band_part : op<band_part, "band_part"> {
     std::int64_t upper;
   };
   static constexpr trait traits = trait::in_place;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.in(0).rank >= 2, problem::operand_rank);
     f.out(f.in(0), f.type(0));
   }
@@ -50,7 +50,7 @@ constexpr ref only_diagonal(ref x) { return emit<band_part>({.lower = 0, .upper 
 
 // The diagonal of each matrix: [..., n, n] -> [..., n].
 struct diag_part : op<diag_part, "diag_part"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     extents r = f.in(0);
     f.require(r.rank >= 2, problem::operand_rank);
     if (r.rank >= 2) f.require(r.last(0) == r.last(1), problem::square_matrix);
@@ -63,7 +63,7 @@ struct diag_part : op<diag_part, "diag_part"> {
 
 // A matrix with this diagonal and zeros elsewhere: [..., n] -> [..., n, n].
 struct diag : op<diag, "diag"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     extents r = f.in(0);
     f.require(r.rank >= 1, problem::operand_rank);
     f.require(r.rank < max_rank, problem::rank_too_high);
@@ -80,12 +80,12 @@ constexpr std::int64_t elimination_flops(const extents& a) { return element_coun
 
 // A singular matrix fails the step.
 struct matrix_inverse : op<matrix_inverse, "matrix_inverse"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_square(f, 0);
     f.out(f.in(0), f.type(0));
   }
   // Y = A^-1, dY = -Y dA Y: dA = -YT dY YT
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref y = g.y();
     const ref left = emit<matmul>(matmul::attrs{1, 0}, y, g.dy());
     g.to(0, -emit<matmul>(matmul::attrs{0, 1}, left, y));
@@ -96,12 +96,12 @@ struct matrix_inverse : op<matrix_inverse, "matrix_inverse"> {
 // The matrix of cofactors, det(A) A^-T where A has an inverse: the derivative of the determinant, defined at singular
 // matrices too.
 struct cofactors : op<cofactors, "cofactors"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_square(f, 0);
     f.out(f.in(0), f.type(0));
   }
   // With X = A^-T and C = det(A) X: dA = sum(dC X) C - X dCT C
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref c = g.y(), dc = g.dy();
     const ref x = transpose_last_two(emit<matrix_inverse>(g.in(0)));
     const ref turned = emit<matmul>(matmul::attrs{0, 0}, emit<matmul>(matmul::attrs{0, 1}, x, dc), c);
@@ -112,7 +112,7 @@ struct cofactors : op<cofactors, "cofactors"> {
 
 // [..., n, n] -> [...]
 struct matrix_determinant : op<matrix_determinant, "matrix_determinant"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     extents r = f.in(0);
     if (require_square(f, 0)) r.rank -= 2;
     f.out(r, f.type(0));
@@ -122,7 +122,7 @@ struct matrix_determinant : op<matrix_determinant, "matrix_determinant"> {
 };
 
 // A matrix [..., n, n] and right-hand sides [..., n, k], leading axes broadcast as in matmul.
-constexpr void infer_solve(inference& f) {
+FLOWGRAPH_CONSTEXPR void infer_solve(inference& f) {
   const extents &a = f.in(0), &b = f.in(1);
   f.require(f.type(0) == f.type(1), problem::dtypes_differ);
   f.require(b.rank >= 2, problem::operand_rank);
@@ -151,7 +151,7 @@ struct triangular_solve : op<triangular_solve, "triangular_solve"> {
   };
   static constexpr void infer(inference& f) { infer_solve(f); }
   // dB = op(A)^-T dX, dA = -dB XT or, with adjoint, its transpose; within the triangle.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref a = g.in(0), x = g.y();
     const auto [lower, adjoint] = g.attrs<attrs>();
     const ref db = emit<triangular_solve>(attrs{lower, !adjoint}, a, g.dy());
@@ -171,7 +171,7 @@ struct solve : op<solve, "solve"> {
   };
   static constexpr void infer(inference& f) { infer_solve(f); }
   // As triangular_solve, without the triangle.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref a = g.in(0), x = g.y();
     const std::int64_t adjoint = g.attrs<attrs>().adjoint;
     const ref db = emit<solve>(attrs{!adjoint}, a, g.dy());
@@ -189,13 +189,13 @@ struct solve : op<solve, "solve"> {
 // The lower triangular L with L LT = A, of the symmetric part of A. A matrix that is not positive definite fails the
 // step.
 struct cholesky : op<cholesky, "cholesky"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_square(f, 0);
     f.out(f.in(0), f.type(0));
   }
   // Murray 2016 (arXiv:1602.07527): with P the lower triangle of LT dL, its diagonal halved, dA is the symmetric part
   // of L^-T P L^-1.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref l = g.y();
     const ref product = emit<matmul>(matmul::attrs{1, 0}, l, g.dy());
     const ref p = lower_triangle(product) - only_diagonal(product) * 0.5;

@@ -8,7 +8,7 @@
 namespace flowgraph::ops {
 
 // [..., m, n] -> [... * m, n]
-constexpr ref as_matrix(ref x) {
+FLOWGRAPH_CONSTEXPR ref as_matrix(ref x) {
   const extents from = x.shape();
   extents rows = from, to;
   --rows.rank;
@@ -24,7 +24,7 @@ struct matmul : op<matmul, "matmul"> {
     std::int64_t transpose_a;
     std::int64_t transpose_b;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const extents &a = f.in(0), &b = f.in(1);
     const attrs t = f.attrs<attrs>();
     f.require(f.type(0) == f.type(1), problem::dtypes_differ);
@@ -46,7 +46,7 @@ struct matmul : op<matmul, "matmul"> {
     f.out(r, f.type(0));
   }
   // y = a b: da = dy bT, db = aT dy; with a transposed: da = b dyT, and so on.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref a = g.in(0), b = g.in(1), dy = g.dy();
     const auto [ta, tb] = g.attrs<attrs>();
     const bool plain = a.rank() == 2 && b.rank() == 2;  // no batch to sum over: the gradient has the operand's shape
@@ -67,13 +67,13 @@ struct matmul : op<matmul, "matmul"> {
     g.to(1, plain ? emit_like<matmul>(b, t, left, right) : sum_to(emit<matmul>(t, left, right), b));
   }
   // A transposed operand is read as it lies.
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     const ref a = operand_of_last_two_swap(r.in(0)), b = operand_of_last_two_swap(r.in(1));
     if (!a && !b) return rewriter::keep;
     const auto [ta, tb] = r.self.attrs<attrs>();
     return emit<matmul>(attrs{a ? !ta : ta, b ? !tb : tb}, a ? a : r.in(0), b ? b : r.in(1)).id;
   }
-  static constexpr std::int64_t flops(const cost_query& q) {
+  static FLOWGRAPH_CONSTEXPR std::int64_t flops(const cost_query& q) {
     std::int64_t n = 2 * q.in(0).last(q.attrs<attrs>().transpose_a ? 1 : 0);
     for (int i = 0; i < q.out().rank; ++i) n *= q.out()[i];
     return n;

@@ -7,7 +7,7 @@
 
 namespace flowgraph::ops {
 
-constexpr extents pool_shape(inference& f, const extents& image, const pool& p) {
+FLOWGRAPH_CONSTEXPR extents pool_shape(inference& f, const extents& image, const pool& p) {
   f.require(is_floating(f.type(0)), problem::needs_floating);
   f.require(image.rank == 4, problem::pool_rank);
   if (f.failed()) return image;
@@ -28,6 +28,7 @@ constexpr std::int64_t pool_flops(const extents& result, const pool& p) {
 // Of equal elements the first counts. NaN is larger than all.
 struct max_pool : op<max_pool, "max_pool"> {
   using attrs = pool;
+  static constexpr trait traits = trait::bounded;
   static constexpr void infer(inference& f) { f.out(pool_shape(f, f.in(0), f.attrs<attrs>()), f.type(0)); }
   static constexpr void gradient(gradient_step& g);
   static constexpr std::int64_t flops(const cost_query& q) { return pool_flops(q.out(), q.attrs<attrs>()); }
@@ -36,7 +37,8 @@ struct max_pool : op<max_pool, "max_pool"> {
 // (x, dy) -> dx: each dy goes to where its window's largest x was.
 struct max_pool_gradient : op<max_pool_gradient, "max_pool_gradient"> {
   using attrs = pool;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.in(1) == pool_shape(f, f.in(0), f.attrs<attrs>()), problem::same_shape);
     f.out(f.in(0), f.type(0));
   }
@@ -47,7 +49,8 @@ struct max_pool_gradient : op<max_pool_gradient, "max_pool_gradient"> {
 // (x, z) -> y: from each window the z where x is largest. What max_pool_gradient is the transpose of.
 struct max_pool_select : op<max_pool_select, "max_pool_select"> {
   using attrs = pool;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.in(0) == f.in(1), problem::same_shape);
     f.out(pool_shape(f, f.in(0), f.attrs<attrs>()), f.type(0));
   }
@@ -67,6 +70,7 @@ constexpr void max_pool_gradient::gradient(gradient_step& g) {
 
 struct avg_pool : op<avg_pool, "avg_pool"> {
   using attrs = pool;
+  static constexpr trait traits = trait::bounded;
   static constexpr void infer(inference& f) { f.out(pool_shape(f, f.in(0), f.attrs<attrs>()), f.type(0)); }
   static constexpr void gradient(gradient_step& g);
   static constexpr std::int64_t flops(const cost_query& q) { return pool_flops(q.out(), q.attrs<attrs>()); }
@@ -75,7 +79,8 @@ struct avg_pool : op<avg_pool, "avg_pool"> {
 // dy -> dx of the declared shape: each dy is shared out equally over its window's elements.
 struct avg_pool_gradient : op<avg_pool_gradient, "avg_pool_gradient"> {
   using attrs = pool;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.in(0) == pool_shape(f, f.declared(), f.attrs<attrs>()), problem::same_shape);
     f.out(f.declared(), f.type(0));
   }
@@ -92,7 +97,7 @@ struct neighbour_sum : op<neighbour_sum, "neighbour_sum"> {
     std::int64_t radius;
     std::int64_t axis;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(is_floating(f.type(0)), problem::needs_floating);
     const attrs a = f.attrs<attrs>();
     f.require(a.axis >= 0 && a.axis < f.in(0).rank, problem::operand_rank);

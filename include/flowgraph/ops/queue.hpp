@@ -43,7 +43,7 @@ struct enqueue : resource_op<enqueue, "enqueue"> {};
 struct enqueue_many : resource_op<enqueue_many, "enqueue_many"> {};
 
 // f.out for the components that the words describe, behind a first extent where `many`.
-constexpr void infer_components(inference& f, bool many) {
+FLOWGRAPH_CONSTEXPR void infer_components(inference& f, bool many) {
   const std::int64_t* word = f.words() + 1;
   for (std::int64_t n = *word++; n > 0; --n) {
     extents e;
@@ -62,7 +62,7 @@ struct dequeue_many : resource_op<dequeue_many, "dequeue_many"> {
 };
 // With a last result that says how many rows are elements; those behind are 0.
 struct dequeue_up_to : resource_op<dequeue_up_to, "dequeue_up_to"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     infer_components(f, true);
     f.out({}, dtype::int64);
   }

@@ -20,7 +20,7 @@ struct random_uniform : random_source<random_uniform, "random_uniform"> {
     double low;
     double high;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.declared_type() >= dtype::int32, problem::dtype_unsupported);
     f.out(f.declared(), f.declared_type());
   }
@@ -50,7 +50,7 @@ struct bernoulli : random_source<bernoulli, "bernoulli"> {
 
 // The numbers from 0 to n-1 in a random order.
 struct random_permutation : random_source<random_permutation, "random_permutation"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.declared_type() == dtype::int32 || f.declared_type() == dtype::int64, problem::needs_integer);
     f.require(f.declared().rank == 1, problem::operand_rank);
     f.out(f.declared(), f.declared_type());

@@ -3,31 +3,34 @@
 #include <cstdint>
 
 #include "embedding.hpp"
+#include "sources.hpp"
 
 namespace flowgraph::ops {
 
 // start, start + step, ...: as many as the declared shape, a vector, has room for.
 struct range : op<range, "range"> {
   struct attrs {
-    double start;
-    double step;
+    std::int64_t start;  // words, as a constant's
+    std::int64_t step;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.declared().rank == 1, problem::operand_rank);
     f.require(f.declared_type() != dtype::boolean, problem::dtype_unsupported);
     f.out(f.declared(), f.declared_type());
   }
 };
 
+constexpr range::attrs count_up(dtype type) { return {0, number_word(type, 1)}; }
+
 // indices -> on at [..., indices[...]], off elsewhere along the last axis of the declared shape; an index outside
 // that axis gives a row of off.
 struct one_hot : op<one_hot, "one_hot"> {
   struct attrs {
-    double on;
-    double off;
+    std::int64_t on;  // words, as a constant's
+    std::int64_t off;
   };
   static constexpr trait traits = trait::zero_gradient;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_indices(f, 0);
     extents rows = f.declared();
     if (rows.rank > 0) --rows.rank;

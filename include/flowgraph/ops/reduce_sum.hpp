@@ -14,7 +14,7 @@ struct reduce_attrs {
 
 constexpr bool reduces(const reduce_attrs& a, int axis) { return (a.axes >> axis) & 1; }
 
-constexpr extents reduced(const extents& in, const reduce_attrs& a) {
+FLOWGRAPH_CONSTEXPR extents reduced(const extents& in, const reduce_attrs& a) {
   extents r;
   for (int i = 0; i < in.rank; ++i) {
     if (!reduces(a, i))
@@ -26,7 +26,7 @@ constexpr extents reduced(const extents& in, const reduce_attrs& a) {
 }
 
 // A reduction's result, or a gradient of its shape, repeated to the operand's shape.
-constexpr ref repeat_to(ref value, ref operand, const reduce_attrs& a) {
+FLOWGRAPH_CONSTEXPR ref repeat_to(ref value, ref operand, const reduce_attrs& a) {
   graph_data& g = *value.graph;
   const int kept = a.keep ? value.get().shape : g.intern_shape(reduced(operand.shape(), {a.axes, 1}));
   if (kept != value.get().shape) value.id = g.append(op_def_of<reshape>, kept, value.type(), &value.id, 1);
@@ -40,7 +40,7 @@ constexpr void infer_reduction(inference& f) { f.out(reduced(f.in(0), f.attrs<re
 struct reduce_sum : op<reduce_sum, "reduce_sum"> {
   using attrs = reduce_attrs;
   static constexpr trait traits = trait::absorbs;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
     infer_reduction(f);
   }
@@ -48,7 +48,7 @@ struct reduce_sum : op<reduce_sum, "reduce_sum"> {
   static constexpr int simplify(rewriter& r) {
     return r.in(0).get().shape == r.self.get().shape ? r.in(0).id : rewriter::keep;
   }
-  static constexpr std::int64_t flops(const cost_query& q) {
+  static FLOWGRAPH_CONSTEXPR std::int64_t flops(const cost_query& q) {
     std::int64_t n = 1;
     for (int i = 0; i < q.in(0).rank; ++i) n *= q.in(0)[i];
     return n;
@@ -56,7 +56,7 @@ struct reduce_sum : op<reduce_sum, "reduce_sum"> {
 };
 
 // dx of an operand x that was broadcast to dy's shape: the sum over the axes it was repeated along.
-constexpr ref sum_to(ref dy, ref x) {
+FLOWGRAPH_CONSTEXPR ref sum_to(ref dy, ref x) {
   if (dy.get().shape == x.get().shape) return dy;
   const graph_data& g = *x.graph;
   const shape_entry &from = g.shapes.data[dy.get().shape], &to = g.shapes.data[x.get().shape];

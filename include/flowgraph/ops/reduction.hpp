@@ -8,7 +8,7 @@ namespace flowgraph::ops {
 
 // A reduction's result, or a gradient of its shape, with the reduced axes as extent 1: it broadcasts against the
 // operand.
-constexpr ref with_reduced_axes(ref value, ref operand, const reduce_attrs& a) {
+FLOWGRAPH_CONSTEXPR ref with_reduced_axes(ref value, ref operand, const reduce_attrs& a) {
   if (a.keep) return value;
   const extents kept = reduced(operand.shape(), {a.axes, 1});
   return kept == value.shape() ? value : emit_as<reshape>(kept, value.type(), value);
@@ -50,7 +50,7 @@ struct reduce_min : extremum<reduce_min, "reduce_min"> {};
 struct product_of_others_gradient : op<product_of_others_gradient, "product_of_others_gradient"> {
   using attrs = reduce_attrs;
   static constexpr void infer(inference& f) { f.out(f.in(0), f.type(0)); }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (g.wants(0)) g.graph.fail(problem::no_gradient, "reduce_prod, third derivative");
     if (g.wants(1)) g.to(1, emit<product_of_others_gradient>(g.attrs<attrs>(), g.in(0), g.dy()));
   }
@@ -67,7 +67,7 @@ struct product_of_others : op<product_of_others, "product_of_others"> {
 };
 
 struct reduce_prod : number_reduction<reduce_prod, "reduce_prod"> {
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     g.to(0, with_reduced_axes(g.dy(), g.in(0), a) * emit<product_of_others>(a, g.in(0)));
   }
@@ -95,7 +95,7 @@ struct real_reduction : reduction<Self, Name> {
 // log(sum(exp(x))) without overflow.
 struct logsumexp : real_reduction<logsumexp, "logsumexp"> {
   // dy softmax(x) = dy exp(x - y). Where all x are -infinity so is y, and x - y would be NaN; the gradient is 0.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     const ref x = g.in(0), y = with_reduced_axes(g.y(), x, a);
     const ref shift = emit<select>(emit<isfinite>(y), y, scalar_like(y, 0));
@@ -106,7 +106,7 @@ struct logsumexp : real_reduction<logsumexp, "logsumexp"> {
 // The Euclidean length, sqrt(sum(x^2)).
 struct norm : real_reduction<norm, "norm"> {
   // dy x / y, and 0 at the origin, where x is 0 and only the division has to be kept from 0/0.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     const ref x = g.in(0), y = with_reduced_axes(g.y(), x, a);
     const ref divisor = emit<select>(emit<equal>(y, scalar_like(y, 0)), scalar_like(y, 1), y);

@@ -9,12 +9,12 @@ namespace flowgraph::ops {
 // Also what expand_dims and squeeze are.
 struct reshape : op<reshape, "reshape"> {
   static constexpr trait traits = trait::view;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.symbols.product(f.in(0)) == f.symbols.product(f.declared()), problem::reshape_count);
     f.out(f.declared(), f.type(0));
   }
   static constexpr void gradient(gradient_step& g) { g.to(0, emit_like<reshape>(g.in(0), g.dy())); }
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     if (r.in(0).get().shape == r.self.get().shape) return r.in(0).id;
     if (r.in(0).is(op_def_of<reshape>)) return emit_as<reshape>(r.self.shape(), r.self.type(), r.in(0).input(0)).id;
     return rewriter::keep;
@@ -26,7 +26,7 @@ struct reshape : op<reshape, "reshape"> {
 struct broadcast_to : op<broadcast_to, "broadcast_to"> {
   using function = scalar::identity;
   static constexpr trait traits = trait::elementwise;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const extents &from = f.in(0), &to = f.declared();
     f.require(from.rank <= to.rank, problem::broadcast_to);
     for (int i = 0; i < from.rank && i < to.rank; ++i)

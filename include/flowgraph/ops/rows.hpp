@@ -4,7 +4,7 @@
 
 namespace flowgraph::ops {
 
-constexpr void infer_rows(inference& f) {
+FLOWGRAPH_CONSTEXPR void infer_rows(inference& f) {
   require_indices(f, 1);
   f.require(f.type(0) == f.type(2), problem::dtypes_differ);
   f.require(f.in(2) == rows_shape(f, f.in(0), f.in(1)), problem::scatter_shape);
@@ -15,7 +15,7 @@ constexpr void infer_rows(inference& f) {
 struct set_rows : op<set_rows, "set_rows"> {
   static constexpr trait traits = trait::in_place;
   static constexpr void infer(inference& f) { infer_rows(f); }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     // Rows are read before they become 0: then that can happen in place.
     if (g.wants(2)) g.to(2, emit<embedding_lookup>(g.dy(), g.in(1)));
     if (g.wants(0)) g.to(0, emit<set_rows>(g.dy(), g.in(1), full_like(g.in(2), 0)));
@@ -27,7 +27,7 @@ struct set_rows : op<set_rows, "set_rows"> {
 struct add_rows : op<add_rows, "add_rows"> {
   static constexpr trait traits = trait::in_place;
   static constexpr void infer(inference& f) { infer_rows(f); }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     g.to(0, g.dy());
     if (g.wants(2)) g.to(2, emit<embedding_lookup>(g.dy(), g.in(1)));
   }

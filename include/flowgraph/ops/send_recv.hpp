@@ -7,10 +7,9 @@
 
 namespace flowgraph::ops {
 
-// Both ends: the channel is unique in a plan, the peer is the other end's device.
+// Both ends: which of the plan's channels.
 struct channel_attrs {
   std::int64_t channel;
-  std::int64_t peer;
 };
 
 // Hands its operand over; without an operand, the news that it was reached. Never waits for the receiver.

@@ -11,22 +11,22 @@ struct box_attrs {
   std::int64_t begin[max_rank];
 };
 
-// Does a box of this shape lie within the whole, as far as can be known now?
-constexpr bool box_fits(inference& f, const extents& whole, const extents& box, const std::int64_t* begin) {
-  if (whole.rank != box.rank) return false;
-  for (int i = 0; i < box.rank; ++i) {
-    std::int64_t room = 0;
-    if (begin[i] < 0) return false;
-    if (f.symbols.known_difference(whole[i], box[i], room) && begin[i] > room) return false;
+// A box of this shape must lie within the whole.
+FLOWGRAPH_CONSTEXPR void require_box(inference& f, const extents& whole, const extents& box, const std::int64_t* begin,
+                                     problem otherwise) {
+  f.require(whole.rank == box.rank, otherwise);
+  for (int i = 0; i < box.rank && i < whole.rank; ++i) {
+    f.require(begin[i] >= 0, otherwise);
+    f.require_room(whole[i], box[i], begin[i], otherwise);
   }
-  return true;
 }
 
 // y[i, j, ...] = x[begin0 + i, begin1 + j, ...], of the declared shape.
 struct slice : op<slice, "slice"> {
   using attrs = box_attrs;
-  static constexpr void infer(inference& f) {
-    f.require(box_fits(f, f.in(0), f.declared(), f.attrs<attrs>().begin), problem::slice_bounds);
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
+    require_box(f, f.in(0), f.declared(), f.attrs<attrs>().begin, problem::slice_bounds);
     f.out(f.declared(), f.type(0));
   }
   static constexpr void gradient(gradient_step& g);
@@ -41,13 +41,14 @@ struct slice : op<slice, "slice"> {
 struct pad : op<pad, "pad"> {
   struct attrs {
     std::int64_t begin[max_rank];
-    double value;
+    std::int64_t value;  // a word, as a constant's
   };
-  static constexpr void infer(inference& f) {
-    f.require(box_fits(f, f.declared(), f.in(0), f.attrs<attrs>().begin), problem::pad_rank);
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
+    require_box(f, f.declared(), f.in(0), f.attrs<attrs>().begin, problem::pad_rank);
     f.out(f.declared(), f.type(0));
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     box_attrs box{};
     for (int i = 0; i < max_rank; ++i) box.begin[i] = a.begin[i];
@@ -82,7 +83,7 @@ struct walk {
 
 // Python's x[begin:end:stride] on an axis of n elements: negative positions count from the back, positions beyond
 // the axis are moved to its edge.
-constexpr walk resolve_walk(std::int64_t n, std::int64_t begin, std::int64_t end, std::int64_t stride) {
+FLOWGRAPH_CONSTEXPR walk resolve_walk(std::int64_t n, std::int64_t begin, std::int64_t end, std::int64_t stride) {
   const std::int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? n : n - 1;
   auto position = [&](std::int64_t p, std::int64_t edge) {
     if (p == axis_edge) return edge;
@@ -97,7 +98,8 @@ constexpr walk resolve_walk(std::int64_t n, std::int64_t begin, std::int64_t end
 
 // The number of elements on an axis of a named extent. Both positions must lie within it, which is checked when it
 // is bound: a position is n + offset or offset alone, and a walk between them takes ceil(difference / |stride|).
-constexpr extent named_walk_count(inference& f, extent n, std::int64_t begin, std::int64_t end, std::int64_t stride) {
+FLOWGRAPH_CONSTEXPR extent named_walk_count(inference& f, extent n, std::int64_t begin, std::int64_t end,
+                                            std::int64_t stride) {
   struct place {
     bool from_back;
     std::int64_t offset;
@@ -111,6 +113,7 @@ constexpr extent named_walk_count(inference& f, extent n, std::int64_t begin, st
     a = b;
     b = swapped;
   }
+  for (const place& p : {a, b}) f.require_room(n, 0, p.offset < 0 ? -p.offset : p.offset, problem::slice_bounds);
   const std::int64_t step = forward ? stride : -stride;
   const std::int64_t offset = b.offset - a.offset;
   f.require(b.from_back || !a.from_back, problem::slice_bounds);
@@ -124,7 +127,8 @@ constexpr extent named_walk_count(inference& f, extent n, std::int64_t begin, st
 
 struct strided_slice : op<strided_slice, "strided_slice"> {
   using attrs = stride_attrs;
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const attrs a = f.attrs<attrs>();
     extents r = f.in(0);
     for (int i = 0; i < r.rank; ++i) {

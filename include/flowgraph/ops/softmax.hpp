@@ -17,7 +17,7 @@ constexpr ref sum_along(ref x, std::int64_t axis) {
 }
 
 // An axis outside the operand is refused where it becomes a number.
-constexpr void infer_along_axis(inference& f) {
+FLOWGRAPH_CONSTEXPR void infer_along_axis(inference& f) {
   f.require(is_floating(f.type(0)), problem::needs_floating);
   f.out(f.in(0), f.type(0));
 }
@@ -28,7 +28,7 @@ struct softmax : op<softmax, "softmax"> {
   static constexpr trait traits = trait::in_place;
   static constexpr void infer(inference& f) { infer_along_axis(f); }
   // dx = y (dy - sum(dy y))
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref y = g.y(), dy = g.dy();
     g.to(0, y * (dy - sum_along(dy * y, g.attrs<attrs>().axis)));
   }
@@ -41,14 +41,14 @@ struct log_softmax : op<log_softmax, "log_softmax"> {
   static constexpr trait traits = trait::in_place;
   static constexpr void infer(inference& f) { infer_along_axis(f); }
   // dx = dy - softmax(x) sum(dy)
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref dy = g.dy();
     g.to(0, dy - emit<exp>(g.y()) * sum_along(dy, g.attrs<attrs>().axis));
   }
   static constexpr std::int64_t flops(const cost_query& q) { return 4 * element_count(q.out()); }
 };
 
-constexpr void require_labels(inference& f) {
+FLOWGRAPH_CONSTEXPR void require_labels(inference& f) {
   const extents &logits = f.in(0), &labels = f.in(1);
   f.require(is_floating(f.type(0)), problem::needs_floating);
   f.require(f.type(1) == dtype::int32 || f.type(1) == dtype::int64, problem::needs_integer);
@@ -60,11 +60,11 @@ constexpr void require_labels(inference& f) {
 // softmax(logits) - onehot(labels)
 struct softmax_minus_one_hot : op<softmax_minus_one_hot, "softmax_minus_one_hot"> {
   static constexpr trait traits = trait::in_place;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_labels(f);
     f.out(f.in(0), f.type(0));
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref x = g.in(0), dy = g.dy();
     const std::int64_t axis = x.rank() - 1;
     const ref p = emit<softmax>({axis}, x);
@@ -75,11 +75,11 @@ struct softmax_minus_one_hot : op<softmax_minus_one_hot, "softmax_minus_one_hot"
 
 // loss[...] = -log_softmax(logits)[..., labels[...]]
 struct sparse_softmax_cross_entropy : op<sparse_softmax_cross_entropy, "sparse_softmax_cross_entropy"> {
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     require_labels(f);
     f.out(f.in(1), f.type(0));
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     if (!g.wants(0)) return;
     const ref logits = g.in(0);
     extents column = logits.shape();

@@ -22,18 +22,20 @@ struct top_k : op<top_k, "top_k"> {
   struct attrs {
     std::int64_t k;
   };
-  static constexpr void infer(inference& f) {
+  static constexpr trait traits = trait::bounded;
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     extents r = f.in(0);
     const extent k = f.attrs<attrs>().k;
     f.require(r.rank >= 1, problem::operand_rank);
     if (r.rank >= 1) {
-      f.require(k >= 1 && (r.last(0) < 0 || k <= r.last(0)), problem::count_out_of_range);
+      f.require(k >= 1, problem::count_out_of_range);
+      f.require_room(r.last(0), 0, k, problem::count_out_of_range);
       r[r.rank - 1] = k;
     }
     f.out(r, f.type(0));
     f.out(r, dtype::int64);
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref x = g.in(0);
     const gather_attrs last{x.rank() - 1};
     if (g.dy(0)) g.to(0, emit_as<take_along_axis_gradient>(x.shape(), x.type(), last, g.y(1), g.dy(0)));
@@ -66,12 +68,12 @@ struct cumsum : op<cumsum, "cumsum"> {
     std::int64_t exclusive;
     std::int64_t reverse;
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.type(0) != dtype::boolean, problem::dtype_unsupported);
     f.out(f.in(0), f.type(0));
   }
   // x[i] reaches every sum from y[i] on: the same sums, from the other end.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     g.to(0, emit<cumsum>({a.axis, a.exclusive, !a.reverse}, g.dy()));
   }

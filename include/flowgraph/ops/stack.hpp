@@ -8,7 +8,7 @@
 
 namespace flowgraph::ops {
 
-constexpr ref empty_stack(graph_data& g) {
+FLOWGRAPH_CONSTEXPR ref empty_stack(graph_data& g) {
   const auto block = detail::words_of(constant::attrs{0});
   return {&g, g.append(op_def_of<constant>, 0, dtype::float64, nullptr, 0, block.w, 1)};
 }
@@ -24,11 +24,11 @@ struct stack_push : op<stack_push, "stack_push"> {
 // (stack) -> x, of the declared shape and type, and the stack without it
 struct stack_pop : op<stack_pop, "stack_pop"> {
   static constexpr trait traits = trait::stateful;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.out(f.declared(), f.declared_type());
     f.out({}, dtype::float64);
   }
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const ref rest = g.dy(1) ? g.dy(1) : empty_stack(g.graph);
     g.to(0, emit<stack_push>(rest, g.dy(0) ? g.dy(0) : full_like(g.y(0), 0)));
   }

@@ -24,7 +24,7 @@ struct count_up_to : op<count_up_to, "count_up_to"> {
     std::int64_t limit;
   };
   static constexpr trait traits = trait::stateful | trait::writes_operand;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     f.require(f.type(0) == dtype::int32 || f.type(0) == dtype::int64, problem::needs_integer);
     f.require(f.in(0).rank == 0, problem::operand_rank);
     f.out({}, f.type(0));

@@ -11,7 +11,7 @@ struct tile : op<tile, "tile"> {
   struct attrs {
     std::int64_t count[max_rank];
   };
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const attrs a = f.attrs<attrs>();
     extents r = f.in(0);
     for (int i = 0; i < r.rank; ++i) {
@@ -22,7 +22,7 @@ struct tile : op<tile, "tile"> {
   }
   // Axis by axis, the copies are summed: [outer, count, n, inner] -> [outer, n, inner]. Not all at once, which would
   // need twice as many axes as a tensor may have.
-  static constexpr void gradient(gradient_step& g) {
+  static FLOWGRAPH_CONSTEXPR void gradient(gradient_step& g) {
     const attrs a = g.attrs<attrs>();
     const extents x = g.in(0).shape();
     ref dx = g.dy();
@@ -52,7 +52,7 @@ struct reverse : op<reverse, "reverse"> {
   };
   static constexpr void infer(inference& f) { f.out(f.in(0), f.type(0)); }
   static constexpr void gradient(gradient_step& g) { g.to(0, emit<reverse>(g.attrs<attrs>(), g.dy())); }
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     const bool undone = r.in(0).is(op_def_of<reverse>) && r.in(0).attrs<attrs>().axes == r.self.attrs<attrs>().axes;
     return undone ? r.in(0).input(0).id : rewriter::keep;
   }

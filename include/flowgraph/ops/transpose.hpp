@@ -36,7 +36,7 @@ constexpr permutation swap_last_two(int rank) {
 }
 
 // Do elements change places in memory?
-constexpr bool reorders(const extents& shape, const permutation& p) {
+FLOWGRAPH_CONSTEXPR bool reorders(const extents& shape, const permutation& p) {
   int last = -1;
   for (int i = 0; i < shape.rank; ++i) {
     if (shape[p.axis(i)] == 1) continue;
@@ -48,7 +48,7 @@ constexpr bool reorders(const extents& shape, const permutation& p) {
 
 struct transpose : op<transpose, "transpose"> {
   using attrs = permutation;
-  static constexpr void infer(inference& f) {
+  static FLOWGRAPH_CONSTEXPR void infer(inference& f) {
     const extents& x = f.in(0);
     const permutation p = f.attrs<attrs>();
     extents r;
@@ -65,7 +65,7 @@ struct transpose : op<transpose, "transpose"> {
     g.to(0, emit<transpose>(g.attrs<attrs>().inverse(g.in(0).rank()), g.dy()));
   }
   // Two in a row are one; one that moves no element but axes of extent 1 is a reshape.
-  static constexpr int simplify(rewriter& r) {
+  static FLOWGRAPH_CONSTEXPR int simplify(rewriter& r) {
     const bool twice = r.in(0).is(op_def_of<transpose>);
     const ref x = twice ? r.in(0).input(0) : r.in(0);
     permutation p = r.self.attrs<attrs>();
@@ -80,7 +80,7 @@ struct transpose : op<transpose, "transpose"> {
 constexpr ref transpose_last_two(ref x) { return emit<transpose>(swap_last_two(x.rank()), x); }
 
 // x of transpose(x) where that exchanges the last two axes and no others; otherwise empty.
-constexpr ref operand_of_last_two_swap(ref x) {
+FLOWGRAPH_CONSTEXPR ref operand_of_last_two_swap(ref x) {
   if (x.is(op_def_of<transpose>) && x.attrs<permutation>().axes == swap_last_two(x.rank()).axes) return x.input(0);
   return {};
 }

@@ -79,13 +79,13 @@ constexpr window_axis axis_of(const pool& p, int axis) {
 
 // floor((in + padding - span) / stride) + 1; with padding `same` ceil(in / stride). A named extent that keeps its
 // size keeps its name.
-constexpr extent slide(inference& f, extent in, const window_axis& a) {
+FLOWGRAPH_CONSTEXPR extent slide(inference& f, extent in, const window_axis& a) {
   f.require(a.window >= 1 && a.stride >= 1 && a.dilation >= 1, problem::window_positive);
   f.require(a.before >= 0 && a.after >= 0, problem::parameter_range);
   if (f.failed()) return in;
   if (a.mode == window_padding::automatic) return f.symbols.floordiv(f.symbols.add(in, a.stride - 1), a.stride);
   const std::int64_t padding = a.before + a.after;
-  f.require(in < 0 || in + padding >= a.span(), problem::conv_window);
+  f.require_room(in, 0, a.span() - padding, problem::conv_window);
   if (f.failed()) return in;
   const extent room = f.symbols.sub(f.symbols.add(in, padding), a.span());
   return f.symbols.floordiv(f.symbols.add(room, a.stride), a.stride);

@@ -36,7 +36,7 @@ class region_copier {
   constexpr int operator[](int id) const { return node_of_[id] - 1; }
 
  private:
-  constexpr void copy(int i) {
+  FLOWGRAPH_CONSTEXPR void copy(int i) {
     node x = g_.nodes[i];
     const int from = x.region;
     detail::vec<int> edges(x.n_inputs + x.n_control);
@@ -61,13 +61,13 @@ class region_copier {
   }
 
   // What enters from outside comes from the same value; what a loop carries keeps its place.
-  constexpr void enter(int i, int id) {
+  FLOWGRAPH_CONSTEXPR void enter(int i, int id) {
     const int k = static_cast<int>(g_.words[g_.nodes[i].attrs]);
     if (!enters_unchanged(g_.nodes[owner_], k)) return;
     g_.add_capture(g_.nodes[id].region, g_.capture(g_.edges[g_.nodes[owner_].inputs + k], around_), id);
   }
 
-  constexpr void copy_results(int r) {
+  FLOWGRAPH_CONSTEXPR void copy_results(int r) {
     const region x = g_.regions[r];
     detail::vec<int> results(x.n_results);
     for (int k = 0; k < x.n_results; ++k) results[k] = node_of_[g_.edges[x.results + k]] - 1;

@@ -2,6 +2,11 @@
 // gives the same values as the serial one. Edges are found from what instructions read and write, memory that is
 // reused included.
 #pragma once
+#include <flowgraph/core/hash_map.hpp>
+#include <flowgraph/ops/flow.hpp>
+#include <flowgraph/ops/queue.hpp>
+#include <flowgraph/ops/stack.hpp>
+#include <flowgraph/ops/synchronize.hpp>
 #include "lower.hpp"
 
 namespace flowgraph::passes {
@@ -14,13 +19,8 @@ class dependency_finder {
         writer_(slots_ + p.variables.count),
         readers_(slots_ + p.variables.count),
         seen_(p.instructions.count),
-        stateful_(p.devices.count) {
-    // Every access gives at most two edges, and an instruction within regions is looked at once for each of them.
-    int levels = 1;
-    for (int r = 1; r < p.regions.count; ++r) levels += p.regions[r].count > 0;
-    const int accesses = levels * p.operands.count + 1;
-    reads_ = detail::vec<read>(accesses);
-    before_ = detail::vec<int>(2 * accesses + levels * p.instructions.count + controls.count);
+        last_(p.devices.count) {
+    make_room(controls.count);
     link(controls);
     // A region around others has a lower id, so what an outer one leaves behind never lies within an inner one.
     for (int r = 0; r < p.regions.count; ++r)
@@ -33,6 +33,22 @@ class dependency_finder {
     int instruction;
     int next;
   };
+
+  // Every access gives at most two edges, and an instruction within regions is looked at once for each that is around
+  // it. A region around others has a lower id.
+  constexpr void make_room(int controls) {
+    int accesses = 1, links = controls;
+    const instruction* all = p_.instructions.data;
+    detail::vec<int> levels(p_.regions.count);
+    for (int r = 0; r < p_.regions.count; ++r)
+      levels.data[r] = r == 0                         ? 1
+                       : p_.regions.data[r].owner < 0 ? 0
+                                                      : 1 + levels.data[all[p_.regions.data[r].owner].region];
+    for (const instruction *x = all, *end = all + p_.instructions.count; x != end; ++x)
+      links += levels.data[x->region], accesses += levels.data[x->region] * (x->n_operands + x->n_outputs);
+    reads_ = detail::vec<read>(accesses);
+    before_ = detail::vec<int>(2 * accesses + links);
+  }
 
   constexpr void link(detail::slice<control> controls) {
     if (controls.count == 0) return;
@@ -49,7 +65,6 @@ class dependency_finder {
     const plan_region& r = p_.regions[region];
     first_ = r.first;
     end_ = r.first + r.count;
-    for (int& s : stateful_) s = 0;
     instruction* all = p_.instructions.data;
     for (int i = first_; i < end_; ++i) {
       if (all[i].region != region) continue;
@@ -73,7 +88,7 @@ class dependency_finder {
     const int current = current_, first = first_, last = end_;
     if (static_cast<unsigned>(x.op->traits) & bit::stateful) {
       if (!(static_cast<unsigned>(x.op->traits) & bit::writes_operand))
-        wait_for(stateful_[x.device]), stateful_[x.device] = current;
+        join_chain(x);
       else if (o->where == storage::variable)
         write(slots_ + o++->index);
     }
@@ -85,6 +100,23 @@ class dependency_finder {
       reads_.data[++n_reads_] = {current, readers[what]}, readers[what] = n_reads_;
     }
     for (; o != end; ++o) write(o->index);
+  }
+  // Effects come one after another in chains: one for each queue, mutex and barrier, and one for all that is seen from
+  // outside, as what is printed and what users' functions do. Each device has its own: between devices there is nothing
+  // but what is sent. A group does nothing, and who pushes on a stack or pops from it is tied to the next by its
+  // number.
+  constexpr void join_chain(const instruction& x) {
+    const auto op = x.op->id;
+    if (op == ops::group::id || op == ops::stack_push::id || op == ops::stack_pop::id) return;
+    int chain = x.device;
+    if (x.op->is(trait::waits)) {
+      const bool declares = op == ops::queue::id || op == ops::mutex::id || op == ops::barrier::id;
+      const std::int64_t resource = declares ? x.node : p_.words.data[x.attrs];
+      const auto key = detail::mix(static_cast<std::uint64_t>(resource), static_cast<std::uint64_t>(x.device));
+      chain = chains_.find(key);
+      if (chain < 0) chains_.set(key, chain = last_.push(0));
+    }
+    wait_for(last_.data[chain]), last_.data[chain] = current_;
   }
   // An owner reads and writes whatever its regions do.
   constexpr void touch_regions(const instruction& owner) {
@@ -127,12 +159,13 @@ class dependency_finder {
 
   plan_data& p_;
   int slots_;
-  detail::vec<int> writer_;    // of each slot, then of each variable: who wrote it last, + 1
-  detail::vec<int> readers_;   // who has read it since: a list in reads_
-  detail::vec<read> reads_;    // [0] is unused
-  detail::vec<int> seen_;      // of each instruction: who waits for it already, + 1
-  detail::vec<int> stateful_;  // of each device: the last instruction with an effect of its own, + 1
-  detail::vec<int> before_;    // predecessors of all instructions, one after the other
+  detail::vec<int> writer_;   // of each slot, then of each variable: who wrote it last, + 1
+  detail::vec<int> readers_;  // who has read it since: a list in reads_
+  detail::vec<read> reads_;   // [0] is unused
+  detail::vec<int> seen_;     // of each instruction: who waits for it already, + 1
+  detail::vec<int> last_;     // of each device, then of each resource: the last instruction of its chain, + 1
+  detail::hash_map chains_;   // of resources: in last_
+  detail::vec<int> before_;   // predecessors of all instructions, one after the other
   detail::vec<int> control_head_, control_next_;
   detail::slice<control> controls_;
   int first_ = 0, end_ = 0;

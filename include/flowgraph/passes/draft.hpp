@@ -36,6 +36,39 @@ constexpr void copy_shapes(graph_data& to, const graph_view& from) {
   for (int i = 1; i < from.shapes.count; ++i) to.intern_shape(from.shape(i));
 }
 
+// f(name) for each name in a shape's extents.
+template <class F>
+constexpr void each_name(const graph_view& g, int shape, const F& f) {
+  const shape_entry s = g.shapes[shape];
+  for (int i = s.dims; i < s.dims + s.rank; ++i)
+    if (g.dims[i] < 0) flowgraph::detail::each_name(g.symbol_text(g.dims[i]), f);
+}
+constexpr bool has_name(const graph_view& g, int shape, std::string_view name) {
+  bool found = false;
+  each_name(g, shape, [&](std::string_view n) { found = found || n == name; });
+  return found;
+}
+
+// A node whose extents have a name that no feed has; -1: there is none.
+constexpr int find_unbound(const draft_view& d) {
+  const graph_view& g = d.graph;
+  if (g.symbol_entries.count == 0) return -1;
+  flowgraph::detail::vec<bool> seen(g.shapes.count);
+  for (int i = d.feeds.count; i < g.nodes.count; ++i) {
+    const int shape = g.nodes.data[i].shape;
+    if (seen.data[shape]) continue;
+    seen.data[shape] = true;
+    bool bound = true;
+    each_name(g, shape, [&](std::string_view name) {
+      bool fed = false;
+      for (int k = 0; k < d.feeds.count && !fed; ++k) fed = has_name(g, g.nodes[d.feeds[k]].shape, name);
+      bound = bound && fed;
+    });
+    if (!bound) return i;
+  }
+  return -1;
+}
+
 // Traits as bits: passes ask for them once or more per node, and a call would cost the constant evaluator more than
 // all else they do with the answer.
 constexpr unsigned bits(trait t) { return static_cast<unsigned>(t); }
@@ -52,6 +85,7 @@ inline constexpr unsigned has_simplify = static_cast<unsigned>(trait::has_simpli
 inline constexpr unsigned has_fold = static_cast<unsigned>(trait::has_fold);
 inline constexpr unsigned finishes = static_cast<unsigned>(trait::finishes);
 inline constexpr unsigned reads_extents = static_cast<unsigned>(trait::reads_extents);
+inline constexpr unsigned bounded = static_cast<unsigned>(trait::bounded);
 inline constexpr unsigned absorbs = static_cast<unsigned>(trait::absorbs);
 }  // namespace bit
 

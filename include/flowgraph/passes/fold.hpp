@@ -1,8 +1,6 @@
 // Ops over constants become constants. A constant is one number for all elements, so that one call of the op's own
 // fold rule serves any shape.
 #pragma once
-#include <bit>
-
 #include "prune.hpp"
 
 namespace flowgraph::passes {
@@ -56,14 +54,21 @@ constexpr int fold(draft& d) {
     for (int k = 0; k < x.n_inputs && known; ++k) {
       const node& y = nodes[edges[x.inputs + k]];
       known = y.op->id == ops::constant::id;
-      if (known) in[k] = std::bit_cast<double>(d.graph.words[y.attrs]);
+      if (known) in[k] = ops::number_of(y.type, d.graph.words[y.attrs]);
+      // Rules compute in double, which holds integers up to 2^53, and compare without a thought of NaN.
+      if (known && !view && in[k] != in[k]) known = false;
+      if (known && !view) known = is_floating(y.type) || (in[k] < 9007199254740992.0 && in[k] > -9007199254740992.0);
     }
     if (!known) continue;
-    double value = view ? in[0] : op.fold(in);
-    if (!representable(value, x.type)) continue;
+    std::int64_t word = d.graph.words[nodes[edges[x.inputs]].attrs];
+    if (!view) {
+      double value = op.fold(in);
+      if (!representable(value, x.type)) continue;
+      word = ops::number_word(x.type, value);
+    }
     x.op = &op_def_of<ops::constant>;
     x.n_inputs = 0;
-    x.attrs = d.graph.words.push(std::bit_cast<std::int64_t>(value));
+    x.attrs = d.graph.words.push(word);
     x.n_attrs = 1;
     ++changed;
   }

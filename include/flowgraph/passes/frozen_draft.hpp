@@ -6,27 +6,45 @@
 
 namespace flowgraph::passes {
 
+// The tables of a draft: what a row is, the name, and which slice of a draft_view it is.
+// clang-format off
+#define FLOWGRAPH_DRAFT_TABLES(table) \
+  table(node, nodes, graph.nodes)               \
+  table(int, model, model)                      \
+  table(int, edges, graph.edges)                \
+  table(std::int64_t, words, graph.words)       \
+  table(shape_entry, shapes, graph.shapes)      \
+  table(extent, dims, graph.dims)               \
+  table(symbol, symbols, graph.symbol_entries)  \
+  table(char, symbol_chars, graph.symbol_chars) \
+  table(region, regions, graph.regions)         \
+  table(int, fetches, fetches)                  \
+  table(int, feeds, feeds)
+// clang-format on
+
 struct draft_counts {
-  int nodes = 0, edges = 0, words = 0, shapes = 0, dims = 0, symbols = 0, symbol_chars = 0, regions = 0, fetches = 0,
-      feeds = 0;
+#define FLOWGRAPH_COUNT(row, name, from) int name = 0;
+  FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_COUNT)
+#undef FLOWGRAPH_COUNT
 };
 
 constexpr draft_counts counts_of(const draft_view& d) {
-  const graph_view& g = d.graph;
-  return {g.nodes.count,          g.edges.count,        g.words.count,   g.shapes.count,  g.dims.count,
-          g.symbol_entries.count, g.symbol_chars.count, g.regions.count, d.fetches.count, d.feeds.count};
+#define FLOWGRAPH_SIZE(row, name, from) .name = d.from.count,
+  return {FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_SIZE)};
+#undef FLOWGRAPH_SIZE
 }
 
 constexpr bool fits(const draft_counts& c, const draft_counts& room) {
-  return c.nodes <= room.nodes && c.edges <= room.edges && c.words <= room.words && c.shapes <= room.shapes &&
-         c.dims <= room.dims && c.symbols <= room.symbols && c.symbol_chars <= room.symbol_chars &&
-         c.regions <= room.regions && c.fetches <= room.fetches && c.feeds <= room.feeds;
+#define FLOWGRAPH_FITS(row, name, from) &&c.name <= room.name
+  return true FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_FITS);
+#undef FLOWGRAPH_FITS
 }
 
 // Enough for nearly every model, so that it is optimised once and not first counted and then optimised again. Passes
 // take away more than they add.
 constexpr draft_counts room_for(const graph_view& model, int fetches, int feeds) {
   return {.nodes = model.nodes.count + 32,
+          .model = model.nodes.count + 32,
           .edges = model.edges.count + 64,
           .words = model.words.count + 64,
           .shapes = model.shapes.count + 32,
@@ -44,32 +62,19 @@ inline constexpr int most_optimised_at_once = 9000;
 // At most Room; how much is used is in counts. Where Room was too small it holds only counts.
 template <draft_counts Room>
 struct frozen_draft {
-  node nodes[Room.nodes + 1]{};
-  int model[Room.nodes + 1]{};
-  int edges[Room.edges + 1]{};
-  std::int64_t words[Room.words + 1]{};
-  shape_entry shapes[Room.shapes + 1]{};
-  extent dims[Room.dims + 1]{};
-  symbol symbols[Room.symbols + 1]{};
-  char symbol_chars[Room.symbol_chars + 1]{};
-  region regions[Room.regions + 1]{};
-  int fetches[Room.fetches + 1]{};
-  int feeds[Room.feeds + 1]{};
+#define FLOWGRAPH_ARRAY(row, name, from) row name[Room.name + 1]{};
+  FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_ARRAY)
+#undef FLOWGRAPH_ARRAY
   draft_counts counts;
   plan_fault fault;
   bool complete = false;
 
   constexpr draft_view view() const {
-    graph_view g;
-    g.nodes = {nodes, counts.nodes};
-    g.edges = {edges, counts.edges};
-    g.words = {words, counts.words};
-    g.shapes = {shapes, counts.shapes};
-    g.dims = {dims, counts.dims};
-    g.symbol_entries = {symbols, counts.symbols};
-    g.symbol_chars = {symbol_chars, counts.symbol_chars};
-    g.regions = {regions, counts.regions};
-    return {g, {model, counts.nodes}, {fetches, counts.fetches}, {feeds, counts.feeds}};
+    draft_view d;
+#define FLOWGRAPH_VIEW(row, name, from) d.from = {name, counts.name};
+    FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_VIEW)
+#undef FLOWGRAPH_VIEW
+    return d;
   }
 };
 
@@ -80,18 +85,9 @@ constexpr frozen_draft<Room> freeze(const draft_view& d, const plan_fault& fault
   f.fault = fault;
   f.complete = fits(f.counts, Room);
   if (!f.complete) return f;
-  const graph_view& g = d.graph;
-  flowgraph::detail::copy_rows(f.nodes, g.nodes);
-  flowgraph::detail::copy_rows(f.model, d.model);
-  flowgraph::detail::copy_rows(f.edges, g.edges);
-  flowgraph::detail::copy_rows(f.words, g.words);
-  flowgraph::detail::copy_rows(f.shapes, g.shapes);
-  flowgraph::detail::copy_rows(f.dims, g.dims);
-  flowgraph::detail::copy_rows(f.symbols, g.symbol_entries);
-  flowgraph::detail::copy_rows(f.symbol_chars, g.symbol_chars);
-  flowgraph::detail::copy_rows(f.regions, g.regions);
-  flowgraph::detail::copy_rows(f.fetches, d.fetches);
-  flowgraph::detail::copy_rows(f.feeds, d.feeds);
+#define FLOWGRAPH_COPY(row, name, from) flowgraph::detail::copy_rows(f.name, d.from);
+  FLOWGRAPH_DRAFT_TABLES(FLOWGRAPH_COPY)
+#undef FLOWGRAPH_COPY
   return f;
 }
 
@@ -99,12 +95,21 @@ constexpr frozen_draft<Room> freeze(const draft_view& d, const plan_fault& fault
 template <draft_counts Room>
 struct frozen_distribution : frozen_draft<Room> {
   int device[Room.nodes + 1]{};
+  placed why[Room.nodes + 1]{};
+  bool reasons = false;  // why nodes are where they are is known
+
+  constexpr assignment on(flowgraph::detail::slice<std::string_view> names) const {
+    return {{device, this->counts.nodes}, {why, reasons ? this->counts.nodes : 0}, names};
+  }
 };
 
 template <draft_counts Room>
 constexpr frozen_distribution<Room> freeze(const draft_view& whole, const distribution& on) {
   frozen_distribution<Room> f{freeze<Room>(on.cut.graph.size() == 0 ? whole : on.cut.view(), on.fault)};
-  if (f.complete) flowgraph::detail::copy_rows(f.device, static_cast<flowgraph::detail::slice<int>>(on.device));
+  if (!f.complete) return f;
+  flowgraph::detail::copy_rows(f.device, static_cast<flowgraph::detail::slice<int>>(on.device));
+  flowgraph::detail::copy_rows(f.why, static_cast<flowgraph::detail::slice<placed>>(on.why));
+  f.reasons = on.why.count != 0;
   return f;
 }
 
@@ -112,8 +117,9 @@ constexpr frozen_distribution<Room> freeze(const draft_view& whole, const distri
 constexpr draft_counts room_for_cut(draft_counts c) {
   const int channels = c.nodes / 4 + 32;
   c.nodes += 2 * channels;
+  c.model += 2 * channels;
   c.edges += 2 * channels;
-  c.words += 4 * channels;
+  c.words += channels;
   return c;
 }
 
@@ -153,10 +159,11 @@ constexpr frozen_arrangement<Nodes, Regions> freeze(const arrangement& a) {
 constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int groups,
                                     flowgraph::detail::slice<std::string_view> devices) {
   const draft_counts c = counts_of(d);
-  int variables = 0, constants = 0, literals = 0, elementwise = 0;
+  int variables = 0, constants = 0, literals = 0, elementwise = 0, checks = 0;
   for (const node& n : d.graph.nodes) {
     const unsigned t = bits(n.op->traits);
     if (t & bits(trait::elementwise)) ++elementwise;
+    if ((t & bits(trait::bounded)) && c.symbols != 0) checks += 2 * d.graph.shapes[n.shape].rank;
     if (!(t & bits(trait::source))) continue;
     if (n.op->id == ops::variable::id) ++variables;
     if (n.op->id == ops::constant::id) ++constants;
@@ -182,8 +189,11 @@ constexpr plan_counts room_for_plan(const draft_view& d, int instructions, int g
           .shapes = c.shapes,
           .dims = c.dims,
           .symbols = c.symbols,
+          .checks = checks,
           .chars = c.symbol_chars + device_chars + 64,
-          .devices = devices.count};
+          .devices = devices.count,
+          .channels = devices.count > 1 ? instructions / 2 : 0,
+          .reasons = devices.count > 1 ? instructions : 0};
 }
 
 // Plans of more instructions are assembled in several evaluations: each pass is given an allowance of its own. Smaller

@@ -8,7 +8,7 @@
 namespace flowgraph::passes {
 
 // Of a loop that counts, i = 0, 1, 2, ... as long as i < n: which of its variables i is; -1: it does not count.
-constexpr int counter_of(graph_data& g, int owner) {
+FLOWGRAPH_CONSTEXPR int counter_of(graph_data& g, int owner) {
   const node x = g.nodes[owner];
   const auto at = [&](int id) { return ref{&g, id}; };
   const ref condition = at(g.edges[g.regions[x.first_region].results]);
@@ -24,19 +24,19 @@ constexpr int counter_of(graph_data& g, int owner) {
 }
 
 // Where n is a number or an extent: n. 0: it is neither.
-constexpr extent counted_turns(graph_data& g, int owner) {
+FLOWGRAPH_CONSTEXPR extent counted_turns(graph_data& g, int owner) {
   if (counter_of(g, owner) < 0) return 0;
   const ref condition{&g, g.edges[g.regions[g.nodes[owner].first_region].results]};
   const int outer = g.captured_by(condition.input(1).id);
   const ref n = outer >= 0 ? ref{&g, outer} : condition.input(1);
   if (n.is(op_def_of<ops::size>) && n.attrs<ops::size::attrs>().axes == 1) return n.input(0).shape()[0];
   if (!n.is(op_def_of<ops::constant>)) return 0;
-  const double number = n.attrs<ops::constant::attrs>().value;
+  const double number = ops::number_of(n.type(), n.attrs<ops::constant::attrs>().word);
   return number >= 1 && number <= 1e6 ? static_cast<extent>(number) : 0;
 }
 
 // How many turns there can be, as a number or an extent; 0: unknown, or too many to have memory for all of them.
-constexpr extent most_turns(graph_data& g, int owner) {
+FLOWGRAPH_CONSTEXPR extent most_turns(graph_data& g, int owner) {
   constexpr extent many = 4096;
   const extent counted = counted_turns(g, owner);
   const auto said = detail::attrs_from_words<ops::control_attrs>(g.words.data + g.nodes[owner].attrs).most_turns;

@@ -1,9 +1,9 @@
 // From ordered nodes to instructions over values. Slots are not known yet: a slot operand's index is the node whose
 // value it is, until memory.hpp replaces it.
 #pragma once
-#include <bit>
-
+#include <flowgraph/graph/device.hpp>
 #include <flowgraph/ops/control.hpp>
+#include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/fused.hpp>
 #include "order.hpp"
 
@@ -14,6 +14,13 @@ struct control {
   int before, after;
 };
 
+// Of each node, the index of its device and why; and the devices' names.
+struct assignment {
+  detail::slice<int> device;
+  detail::slice<placed> why;
+  detail::slice<std::string_view> names;
+};
+
 struct lowered {
   plan_data plan;
   detail::vec<control> controls;
@@ -21,11 +28,11 @@ struct lowered {
 
 class lowering {
  public:
-  constexpr lowering(const draft_view& d, detail::slice<int> devices, const locations& l, const fusion& f,
+  constexpr lowering(const draft_view& d, const assignment& on, const locations& l, const fusion& f,
                      detail::slice<int> sequence)
       : g_(d.graph),
         model_(d.model.data),
-        device_(devices.data),
+        device_(on.device.data),
         locations_(l),
         at_(l.at.data),
         fusion_(f),
@@ -35,7 +42,8 @@ class lowering {
     const int n = g_.nodes.count;
     for (const int i : sequence) operands += i < n ? g_.nodes.data[i].outputs : room_for_flow(i % n);
     result.instructions = detail::vec<instruction>(sequence.count);
-    result.operands = detail::vec<operand>(operands + g_.edges.size());
+    // An owner in no region repeats what constants its regions read: all together no more than they have operands.
+    result.operands = detail::vec<operand>((g_.regions.size() > 1 ? 2 : 1) * (operands + g_.edges.size()));
     result.words = detail::vec<std::int64_t>(g_.words);
     result.programs.push({});
     result.regions = detail::vec<plan_region>(g_.regions.size());
@@ -55,6 +63,10 @@ class lowering {
     describe(d);
     for (const int i : sequence)
       if (i < n && g_.nodes.data[i].n_control != 0) find_controls(i);
+    name_devices(on.names);
+    if (on.names.count > 1) find_channels();
+    if (on.why.count != 0 && on.names.count > 1)
+      for (const int i : sequence) result.reasons.push(on.why[i % n]);
   }
 
   plan_data result;
@@ -69,7 +81,7 @@ class lowering {
   // Operands of a flow code: what it copies, and where to. The owner's part is spread over its codes.
   constexpr int room_for_flow(int owner) const {
     const node& x = g_.nodes.data[owner];
-    return 2 * x.outputs + x.n_inputs + 1 + (x.region == 0 ? locations_.constant_nodes.count : 0);
+    return 2 * x.outputs + x.n_inputs + 1;
   }
 
   constexpr void instruct(int i) {
@@ -91,8 +103,22 @@ class lowering {
         out[operands_++] = {storage::slot, g_.nodes[k].type, k, g_.nodes[k].shape};
     // A constant is written before the regions that need it, wherever it was made.
     const int region = x.op->id == ops::constant::id ? 0 : x.region;
-    result.instructions.data[count_++] = {
-        x.op, model_[i], device_[i], region, first, x.n_inputs, x.outputs, x.attrs, x.n_attrs, 0, 0, 0, -1, 0, 0, 0};
+    result.instructions.data[count_++] = {.op = x.op,
+                                          .node = model_[i],
+                                          .device = device_[i],
+                                          .region = region,
+                                          .operands = first,
+                                          .n_operands = x.n_inputs,
+                                          .n_outputs = x.outputs,
+                                          .attrs = x.attrs,
+                                          .n_attrs = x.n_attrs,
+                                          .program = 0,
+                                          .first_region = 0,
+                                          .n_regions = 0,
+                                          .in_place = -1,
+                                          .predecessors = 0,
+                                          .successors = 0,
+                                          .n_successors = 0};
   }
 
   // An element-wise instruction takes it as one number; for others its elements were written to memory.
@@ -128,7 +154,12 @@ class lowering {
     }
     for (int m = members.first, step = 0; m >= 0; m = fusion_.next.data[m], ++step) {
       const node& y = g_.nodes.data[m];
-      result.steps.push({y.op, result.registers.count, y.n_inputs, y.attrs, y.n_attrs, y.type});
+      result.steps.push({.op = y.op,
+                         .inputs = result.registers.count,
+                         .n_inputs = y.n_inputs,
+                         .attrs = y.attrs,
+                         .n_attrs = y.n_attrs,
+                         .type = y.type});
       for (const int *e = g_.edges.data + y.inputs, *end = e + y.n_inputs; e != end; ++e) {
         if (codes[*e] >> code_bits != group) {
           operand& o = out[operands_] = at_[*e];
@@ -148,22 +179,22 @@ class lowering {
     if (x.outputs == 1) out[operands_++] = {storage::slot, x.type, root, x.shape};
     const bool alone = p.role == program_role::all;
     const node& op = g_.nodes.data[alone ? root : members.op];
-    result.instructions.data[count_++] = {alone ? &op_def_of<ops::fused> : op.op,
-                                          model_[root],
-                                          device_[root],
-                                          x.region,
-                                          first,
-                                          n,
-                                          x.outputs,
-                                          alone ? 0 : op.attrs,
-                                          alone ? 0 : op.n_attrs,
-                                          result.programs.push(p),
-                                          0,
-                                          0,
-                                          -1,
-                                          0,
-                                          0,
-                                          0};
+    result.instructions.data[count_++] = {.op = alone ? &op_def_of<ops::fused> : op.op,
+                                          .node = model_[root],
+                                          .device = device_[root],
+                                          .region = x.region,
+                                          .operands = first,
+                                          .n_operands = n,
+                                          .n_outputs = x.outputs,
+                                          .attrs = alone ? 0 : op.attrs,
+                                          .n_attrs = alone ? 0 : op.n_attrs,
+                                          .program = result.programs.push(p),
+                                          .first_region = 0,
+                                          .n_regions = 0,
+                                          .in_place = -1,
+                                          .predecessors = 0,
+                                          .successors = 0,
+                                          .n_successors = 0};
   }
 
   // The primitives around an owner's regions: k is 0 where they begin, and one more than its place where one ends.
@@ -203,9 +234,22 @@ class lowering {
   constexpr void add_flow(const op_def& op, int i, int region, int first, int n_in, bool gives) {
     const node& x = g_.nodes.data[i];
     for (int k = 0; k < x.outputs && gives; ++k) add_result(result_of(x, i, k));
-    result.instructions.data[count_++] = {&op,     model_[i], device_[i], region, first, n_in, gives ? x.outputs : 0,
-                                          x.attrs, x.n_attrs, 0,          0,      0,     -1,   0,
-                                          0,       0};
+    result.instructions.data[count_++] = {.op = &op,
+                                          .node = model_[i],
+                                          .device = device_[i],
+                                          .region = region,
+                                          .operands = first,
+                                          .n_operands = n_in,
+                                          .n_outputs = gives ? x.outputs : 0,
+                                          .attrs = x.attrs,
+                                          .n_attrs = x.n_attrs,
+                                          .program = 0,
+                                          .first_region = 0,
+                                          .n_regions = 0,
+                                          .in_place = -1,
+                                          .predecessors = 0,
+                                          .successors = 0,
+                                          .n_successors = 0};
   }
   // Reads what its regions read and give, so that all of it is there for as long as they run: constants, too, that were
   // written before.
@@ -227,22 +271,22 @@ class lowering {
           out[operands_++] = o;
         }
       }
-    result.instructions.data[count_++] = {loop ? &op_def_of<ops::exit> : &op_def_of<ops::merge>,
-                                          model_[i],
-                                          device_[i],
-                                          x.region,
-                                          first,
-                                          operands_ - first,
-                                          0,
-                                          x.attrs,
-                                          x.n_attrs,
-                                          0,
-                                          x.first_region,
-                                          x.n_regions,
-                                          -1,
-                                          0,
-                                          0,
-                                          0};
+    result.instructions.data[count_++] = {.op = loop ? &op_def_of<ops::exit> : &op_def_of<ops::merge>,
+                                          .node = model_[i],
+                                          .device = device_[i],
+                                          .region = x.region,
+                                          .operands = first,
+                                          .n_operands = operands_ - first,
+                                          .n_outputs = 0,
+                                          .attrs = x.attrs,
+                                          .n_attrs = x.n_attrs,
+                                          .program = 0,
+                                          .first_region = x.first_region,
+                                          .n_regions = x.n_regions,
+                                          .in_place = -1,
+                                          .predecessors = 0,
+                                          .successors = 0,
+                                          .n_successors = 0};
     for (int r = x.first_region; r < x.first_region + x.n_regions; ++r) result.regions[r].owner = count_ - 1;
   }
 
@@ -258,6 +302,33 @@ class lowering {
     }
   }
 
+  constexpr void name_devices(detail::slice<std::string_view> names) {
+    for (const std::string_view name : names) {
+      const int length = static_cast<int>(name.size());
+      result.devices.push({result.chars.append(name.data(), length), length});
+    }
+  }
+  // memory.hpp knows the slots.
+  constexpr void find_channels() {
+    int count = 0;
+    for (const instruction& x : result.instructions) count += x.op->id == ops::send::id;
+    result.channels = detail::vec<channel>(count);
+    for (int i = 0; i < count_; ++i) {
+      const instruction& x = result.instructions[i];
+      if (x.op->id == ops::send::id) begin_channel(result.channels[channel_of(x)], x, i);
+      if (x.op->id == ops::recv::id)
+        result.channels[channel_of(x)].receive = i, result.channels[channel_of(x)].to = x.device;
+    }
+    for (channel& c : result.channels) c.shared = c.shared && share_memory(device(c.from), device(c.to));
+  }
+  constexpr int channel_of(const instruction& x) const { return static_cast<int>(result.words[x.attrs]); }
+  constexpr device_name device(int k) const { return parse_own_device(result.view().text(result.devices[k])); }
+  // A variable may change before its value is read; what is made in a region changes with every turn.
+  constexpr void begin_channel(channel& c, const instruction& x, int i) const {
+    c.send = i, c.from = x.device;
+    c.shared = x.region == 0 && x.n_operands != 0 && result.operands[x.operands].where != storage::variable;
+  }
+
   constexpr void describe(const draft_view& d) {
     for (const int f : d.fetches) {
       operand o = at_[f];
@@ -266,22 +337,51 @@ class lowering {
     }
     for (const int f : d.feeds) {
       const node& x = g_.nodes[f];
-      result.feeds.push({model_[f], x.shape, device_[f], x.type});
+      result.feeds.push({.node = model_[f], .shape = x.shape, .device = device_[f], .type = x.type});
     }
     for (const int v : locations_.variable_nodes) {
       const node& x = g_.nodes.data[v];
-      result.variables.push({model_[v], x.shape, device_[v], x.type, locations_.written[v]});
+      result.variables.push({.node = model_[v],
+                             .shape = x.shape,
+                             .device = device_[v],
+                             .type = x.type,
+                             .written = locations_.written[v]});
     }
     for (const int c : locations_.constant_nodes)
-      result.constants.push({std::bit_cast<double>(g_.words.data[g_.nodes.data[c].attrs]), g_.nodes.data[c].type});
+      result.constants.push({.word = g_.words.data[g_.nodes.data[c].attrs], .type = g_.nodes.data[c].type});
     for (const int c : locations_.literal_nodes) {
       const node& x = g_.nodes[c];
-      result.literals.push({x.attrs, x.n_attrs, x.shape, x.type});
+      result.literals.push({.words = x.attrs, .n_words = x.n_attrs, .shape = x.shape, .type = x.type});
     }
     result.shapes = detail::vec<shape_entry>(g_.shapes);
     result.dims = detail::vec<extent>(g_.dims);
     result.chars = detail::vec<char>(g_.symbol_chars);
     for (const symbol& s : g_.symbol_entries) result.symbols.push({s.text, s.length});
+    if (g_.symbol_entries.count != 0) find_checks();
+  }
+
+  // Rules that ask for room are asked once more, for what depends on names.
+  constexpr void find_checks() {
+    symbols names;
+    detail::vec<room_needed> rooms;
+    for (int i = 0; i < g_.nodes.count; ++i) {
+      const node& x = g_.nodes.data[i];
+      if (!(static_cast<unsigned>(x.op->traits) & bit::bounded)) continue;
+      for (int k = names.size(); k < g_.symbol_entries.count; ++k) names.intern(g_.symbol_text(-1 - k));
+      inference rule(names);
+      rooms.clear();
+      rule.collect(rooms);
+      for (const int e : g_.inputs(i)) rule.operand(g_.shape(g_.nodes[e].shape), g_.nodes[e].type);
+      rule.attributes(g_.words.data + x.attrs);
+      rule.declare(g_.shape(x.shape), x.type);
+      x.op->infer(rule);
+      for (const room_needed& r : rooms) result.checks.push({r.whole, r.part, r.least, r.otherwise, model_[i]});
+    }
+    for (int k = g_.symbol_entries.count; k < names.size(); ++k) {
+      const std::string_view text = names.text(-1 - k);
+      const int length = static_cast<int>(text.size());
+      result.symbols.push({result.chars.append(text.data(), length), length});
+    }
   }
 
   graph_view g_;
@@ -295,17 +395,9 @@ class lowering {
   int count_ = 0, operands_ = 0;
 };
 
-constexpr void name_devices(plan_data& p, detail::slice<std::string_view> devices) {
-  for (const std::string_view name : devices) {
-    const int length = static_cast<int>(name.size());
-    p.devices.push({p.chars.append(name.data(), length), length});
-  }
-}
-
-// devices: of each node, the index of its device.
-constexpr lowered lower(const draft_view& d, detail::slice<int> devices, const locations& l, const fusion& f,
+constexpr lowered lower(const draft_view& d, const assignment& on, const locations& l, const fusion& f,
                         detail::slice<int> sequence) {
-  lowering made(d, devices, l, f, sequence);
+  lowering made(d, on, l, f, sequence);
   return {static_cast<plan_data&&>(made.result), static_cast<detail::vec<control>&&>(made.controls)};
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 #include <flowgraph/core/hash_map.hpp>
 #include <flowgraph/ops/control.hpp>
+#include <flowgraph/ops/send_recv.hpp>
 #include <flowgraph/plan/bind.hpp>
 #include "chains.hpp"
 #include "shape_sizes.hpp"
+#include "waits.hpp"
 
 namespace flowgraph::passes {
 
@@ -37,6 +39,12 @@ class memory_planner {
     classes_.push({});
     count_uses();
     if (p.regions.count > 1) find_destinations();
+    find_channels();
+    after_ = find_waits(p, values);
+    if (after_.count != 0) {
+      read_after_ = detail::vec<std::uint64_t>(values);
+      free_after_ = detail::vec<std::uint64_t>(values + 1);
+    }
     const int n = p.instructions.count;
     if (tight == nullptr) {
       for (int i = 0; i < n; ++i) give(i);
@@ -131,6 +139,55 @@ class memory_planner {
       }
     }
   }
+  constexpr void note_waits(int i, const operand* in, const operand* out, const operand* end) {
+    for (const operand* o = in; o != out; ++o)
+      if (o->where == storage::slot) read_after_[o->index] |= after_[i];
+    for (const operand* o = out; o != end; ++o) read_after_[o->index] |= after_[i];
+  }
+  // The first free slot of those looked at that makes instruction now_at_ wait for nothing more.
+  constexpr int take_without_wait(int wanted) {
+    const size_class want = classes_.data[wanted];
+    int tried = 0, slots = most_tried;
+    for (int c = wanted; c != 0 && tried < most_tried; ++tried) {
+      const size_class& x = classes_.data[c];
+      if (x.bytes <= want.bytes * near && want.bytes <= x.bytes * near) {
+        int* from = &classes_.data[c].head;
+        for (; *from != 0 && slots > 0; from = next_free_.data + *from, --slots)
+          if ((free_after_[*from] & ~after_[now_at_]) == 0) {
+            const int s = *from;
+            *from = next_free_.data[s];
+            return c == wanted ? s : fit(s, wanted);
+          }
+      }
+      c = c == wanted ? class_ids_.find(family(want.by, want.device)) : classes_.data[c].next;
+      if (c == wanted) c = classes_.data[c].next;
+    }
+    return add_slot(wanted);
+  }
+
+  // What is shared is in use to the end of the step, under both its names.
+  constexpr void find_channels() {
+    for (const channel& c : p_.channels) {
+      if (!c.shared) continue;
+      const instruction &send = p_.instructions[c.send], &recv = p_.instructions[c.receive];
+      const operand& sent = p_.operands[send.operands];
+      if (sent.where == storage::slot) ++uses_[sent.index];
+      ++uses_[p_.operands[recv.operands].index];
+    }
+  }
+  // Outside of regions a value arrives where it stays, in memory that nobody else had before; inside, what arrives
+  // next may not wait until it is not needed any more.
+  constexpr bool arrives(const instruction& x, const operand& out) {
+    channel& c = p_.channels[static_cast<int>(p_.words[x.attrs])];
+    if (c.shared) {
+      c.slot = p_.slots.push({0, 1, x.device});
+    } else {
+      c.slot = add_slot(find_class(out.shape, out.type, x.device)) - 1;
+      if (x.region != 0) return p_.slots[c.slot].parts = turns_on_the_way, false;
+    }
+    slot_of_[out.index] = c.slot + 1;
+    return true;
+  }
   // Computes a region's result where it is wanted. A loop's variable must not be needed any more, unless the
   // instruction reads each element of it before it overwrites it.
   constexpr bool at_destination(instruction& x, const operand* in, const operand& out) {
@@ -170,14 +227,17 @@ class memory_planner {
     instruction& x = p_.instructions.data[i];
     int *uses = uses_.data, *slot_of = slot_of_.data;
     operand *in = p_.operands.data + x.operands, *out = in + x.n_operands, *end = out + x.n_outputs;
-    const bool flow = lent_.count != 0;
+    const bool flow = lent_.count != 0, waits = after_.count != 0;
     int dying = 0;
+    now_at_ = i;
+    if (waits) note_waits(i, in, out, end);
     for (const operand* o = in; o != out; ++o)
       if (o->where == storage::slot) {
         dying += --uses[o->index] == 0;
         if (flow && i < loop_end_.data[o->index]) --reads_within_.data[o->index];
       }
     for (const operand* o = out; o != end; ++o) {
+      if (p_.channels.count != 0 && x.op->id == ops::recv::id && arrives(x, *o)) continue;
       if (flow && (slot_of[o->index] != 0 || at_destination(x, in, *o) || enters_in_place(x, in[o - out], *o)))
         continue;
       if (dying != 0 && o == out && static_cast<unsigned>(x.op->traits) & bit::in_place && in_place(x, in, *o))
@@ -201,6 +261,10 @@ class memory_planner {
           (o.type != out.type && size_of(o.type) != size_of(out.type)) ||
           p_.slots.data[slot_of_.data[o.index] - 1].device != x.device || waits_for_others(o))
         continue;
+      if (after_.count != 0) {
+        if ((read_after_[o.index] & ~after_[now_at_]) != 0) continue;
+        read_after_[out.index] |= read_after_[o.index];
+      }
       bool same = true;
       for (int j = 0; j < x.n_operands; ++j)
         same = same && (in[j].where != storage::slot || in[j].index != o.index || in[j].shape == out.shape);
@@ -242,6 +306,7 @@ class memory_planner {
     int& head = tight_ == nullptr || read_by_.data[value] > chains::none ? c.head : c.shared;
     next_free_.data[s] = head, head = s, uses_.data[value] = taken;
     if (tight_ != nullptr) freed_by_.data[s] = {read_by_.data[value], now_.instruction};
+    if (after_.count != 0) free_after_.data[s] = read_after_.data[value];
   }
 
   // Returns the slot's index + 1.
@@ -249,6 +314,7 @@ class memory_planner {
     int& wanted = class_cache_.data[o.shape * dtypes + static_cast<int>(o.type)];
     if (wanted == 0 || classes_.data[wanted].device != device) wanted = find_class(o.shape, o.type, device);
     if (tight_ != nullptr) return take_in_wide_plan(wanted);
+    if (after_.count != 0) return take_without_wait(wanted);
     const int s = classes_.data[wanted].head;
     if (s == 0) return take_near(wanted);
     classes_.data[wanted].head = next_free_.data[s];
@@ -356,9 +422,11 @@ class memory_planner {
         if (b.family == family) most = 2 * b.bytes;
     return budgets_.push({family, 0, most});
   }
-  // The key of all sizes with one symbolic part on one device.
+  // The key of all sizes with one symbolic part on one device. It begins with a number that no part is: equal numbers
+  // mix to 0, and then a size could be taken for a device.
   static constexpr std::uint64_t family(extent by, int device) {
-    return detail::mix(detail::mix(1, static_cast<std::uint64_t>(by)), static_cast<std::uint64_t>(device));
+    return detail::mix(detail::mix(0x9FB21C651E98DF25u, static_cast<std::uint64_t>(by)),
+                       static_cast<std::uint64_t>(device));
   }
 
   // Of a region's result: the value of the owner that it becomes + 1, and the region. many: it becomes several.
@@ -376,6 +444,9 @@ class memory_planner {
   detail::vec<size_class> classes_;
   detail::vec<memory_budget> budgets_;
   detail::hash_map class_ids_;
+  // Where something waits: of each instruction, of who has read each value, and of who used what is free, by slot + 1.
+  detail::vec<std::uint64_t> after_, read_after_, free_after_;
+  int now_at_ = 0;
   detail::vec<int> next_free_;      // by slot + 1: the next free slot of its class
   detail::vec<int> class_of_slot_;  // by slot + 1
   // Where the plan is wide:

@@ -17,10 +17,14 @@ struct options {
   bool cse = true;
   bool sweep = true;  // what these leave behind goes; false: whoever asks does that in an evaluation of its own
   bool fuse = true;
-  bool wide = true;          // instructions that could run side by side do not wait for each other's memory
-  bool verify = false;       // the graph is checked after every pass that changes it
-  bool allow_unfed = false;  // placeholders that nobody feeds count as fed: for facts about a model
-  bool one_device = false;   // constraints don't matter, everything is on the first device
+  bool wide = true;             // instructions that could run side by side do not wait for each other's memory
+  bool verify = false;          // the graph is checked after every pass that changes it
+  bool allow_unfed = false;     // placeholders that nobody feeds count as fed: for facts about a model
+  bool one_device = false;      // constraints don't matter, everything is on the first device
+  bool soft_placement = false;  // a constraint that no device satisfies counts as none
+  device_kinds kinds = {};      // of devices that do not compute everything
+
+  bool operator==(const options&) const = default;
 };
 
 // Hears of every pass when it is done: its name, what it changed, what it left. See pass_log.hpp.
@@ -51,21 +55,26 @@ constexpr draft optimise(const graph_view& model, const signature& s, const opti
   if (o.sweep && folded + replaced + merged != 0)
     prune(d);  // what they left must not be placed, counted as a reader, or run
   done("prune", before - d.graph.size());
+  if (o.sweep && !o.allow_unfed && d.fault.why == problem::none)
+    if (const int i = find_unbound(d.view()); i >= 0) d.fault = {problem::extent_unknown, d.model[i]};
   return d;
 }
 
 // Who does it.
 struct distribution {
   detail::vec<int> device;  // of each node of the graph that is run
+  detail::vec<placed> why;  // of each node of that graph; empty where no device was asked for
   draft cut;                // that graph with its sends and receives; empty where nothing crosses devices
   plan_fault fault;
+
+  constexpr assignment view(detail::slice<std::string_view> devices) const { return {device, why, devices}; }
 };
 
 template <class Log = no_log>
 constexpr distribution distribute(const draft_view& d, const graph_view& model, detail::slice<std::string_view> devices,
                                   const options& o = {}, const Log& log = {}) {
   distribution result;
-  placement on = place(d, model, devices, o.one_device);
+  placement on = place(d, model, devices, {o.one_device, o.soft_placement, o.kinds});
   log("place", 0, d, on.device);
   result.fault = on.fault;
   if (result.fault.why != problem::none) return result;
@@ -76,6 +85,7 @@ constexpr distribution distribute(const draft_view& d, const graph_view& model, 
     if (f.why != problem::none) result.fault = {f.why, run.model[f.node]};
   }
   result.device = static_cast<detail::vec<int>&&>(on.device);
+  result.why = static_cast<detail::vec<placed>&&>(on.why);
   return result;
 }
 
@@ -99,20 +109,15 @@ constexpr arrangement arrange(const draft_view& d, detail::slice<int> device, co
 }
 
 // The instructions for it, their memory, and who waits for whom.
-constexpr lowered instruct(const draft_view& d, detail::slice<int> device, const fusion& together,
+constexpr lowered instruct(const draft_view& d, const assignment& on, const fusion& together,
                            detail::slice<int> sequence) {
-  return lower(d, device, locate(d), together, sequence);
+  return lower(d, on, locate(d), together, sequence);
 }
-constexpr void connect(plan_data& p, detail::slice<control> controls, detail::slice<std::string_view> devices) {
-  name_devices(p, devices);
-  depend(p, controls);  // last: memory that is reused makes instructions wait, too
-}
-constexpr plan_data assemble(const draft_view& d, detail::slice<int> device, const fusion& together,
-                             detail::slice<int> sequence, detail::slice<std::string_view> devices,
-                             bool wide = options{}.wide) {
-  lowered l = instruct(d, device, together, sequence);
+constexpr plan_data assemble(const draft_view& d, const assignment& on, const fusion& together,
+                             detail::slice<int> sequence, bool wide = options{}.wide) {
+  lowered l = instruct(d, on, together, sequence);
   memory(l.plan, d.graph.size(), wide);
-  connect(l.plan, l.controls, devices);
+  depend(l.plan, l.controls);  // last: memory that is reused makes instructions wait, too
   return static_cast<plan_data&&>(l.plan);
 }
 
@@ -130,7 +135,7 @@ constexpr plan_data plan(const graph_view& model, const signature& s, detail::sl
   if (result.fault.why != problem::none) return result;
   const draft_view run = on.cut.graph.size() != 0 ? on.cut.view() : d.view();
   const arrangement a = arrange(run, on.device, o, log);
-  result = assemble(run, on.device, a.together, a.sequence, devices, o.wide);
+  result = assemble(run, on.view(devices), a.together, a.sequence, o.wide);
   return result;
 }
 

@@ -1,5 +1,6 @@
 // Only what the fetches need, seen from the feeds: a compact graph of live nodes in topological order. Ids are dense
-// again, so it also runs after the passes that leave dead nodes behind.
+// again, so it also runs after the passes that leave dead nodes behind. What optimizers change is changed at the end of
+// the step, wherever that was written: everybody else reads what was there before, unless it depends on the change.
 #pragma once
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/ops/sources.hpp>
@@ -16,7 +17,8 @@ class pruner {
         model_(model),
         allow_unfed_(allow_unfed),
         to_(from.nodes.count),
-        fed_(from.nodes.count) {
+        fed_(from.nodes.count),
+        feeds_(feeds) {
     for (const int f : feeds) fed_.data[f] = true, require_outside(f);
     for (const int f : fetches) to_.data[f] = live, require_outside(f);
     mark();
@@ -27,6 +29,7 @@ class pruner {
     result.model.reserve(count_ + feeds.count);
     for (int k = 0; k < feeds.count; ++k) write_feed(feeds[k], k);
     if (now_.count != 0) arrange();
+    if (early_ends_ && model.count == 0) postpone();  // passes keep the order that they find
     write(feeds.count);
     copy_regions();
     for (const int f : fetches) result.fetches.push(to_.data[f] - 1);
@@ -40,13 +43,14 @@ class pruner {
   // From the back, so that every reader comes before what it reads. Counts what will be written.
   constexpr void mark() {
     int *to = to_.data, edges = 0, words = 0, count = 0;
+    bool others = false, early = false;
     const bool* fed = fed_.data;
     const node* nodes = from_.nodes.data;
     for (int i = from_.nodes.count; i-- > 0;) {
       if (to[i] != live || fed[i]) continue;
       const node& x = nodes[i];
       if (x.n_regions != 0 && replaced(i)) continue;
-      ++count, edges += x.n_inputs + x.n_control, words += x.n_attrs;
+      ++count, edges += x.n_inputs + x.n_control, words += x.n_attrs, others |= !x.at_end, early |= x.at_end && others;
       if (x.n_inputs == 0 && x.op->id == ops::placeholder::id && !allow_unfed_) fail(problem::not_fed, i);
       for (const int *e = from_.edges.data + x.inputs, *end = e + x.n_inputs + x.n_control - replaces(x); e != end; ++e)
         to[*e] = live;
@@ -65,7 +69,7 @@ class pruner {
         }
       }
     }
-    count_ = count, edges_ = edges, words_ = words;
+    count_ = count, edges_ = edges, words_ = words, early_ends_ = early;
   }
 
   // An owner that does the same as an earlier one and more stands for it, at its place.
@@ -122,6 +126,42 @@ class pruner {
     place(from_.edges[from_.nodes[i].inputs]);
     placed_[i] = true;
   }
+  // Nodes that run at the end, and all that depends on them, behind the others, both as they were ordered before.
+  constexpr void postpone() {
+    const int n = from_.nodes.count;
+    detail::vec<int> before = static_cast<detail::vec<int>&&>(order_);
+    for (int i = 0; before.count < n && i < n && now_.count == 0; ++i) before.push(i);
+    detail::vec<bool> late(n);
+    for (const int i : before) {
+      if (i < 0) continue;
+      const node& x = from_.nodes[i];
+      if (to_[i] != live || fed_[i]) continue;
+      bool is_late = late[i] || (x.at_end && !x.op->is(trait::source));
+      for (int k = x.inputs; k < x.inputs + x.n_inputs + x.n_control - replaces(x); ++k)
+        is_late = is_late || late[standing(from_.edges[k])];
+      late[i] = is_late;
+      if (is_late) late[outermost(i)] = true;
+    }
+    order_ = detail::vec<int>();
+    for (int pass = 0; pass < 2; ++pass)
+      for (const int i : before)
+        if (late[outermost(i < 0 ? now_[-1 - i] - 1 : i)] == (pass == 1)) order_.push(i);
+  }
+  // What has taken this node's place.
+  constexpr int standing(int i) const {
+    if (now_.count == 0) return i;
+    const int owner = from_.nodes[i].op->id == ops::output::id ? from_.inputs(i)[0] : i;
+    return now_[owner] != 0 ? now_[owner] - 1 : i;
+  }
+  // The node of the graph itself in whose regions this one is.
+  constexpr int outermost(int i) const {
+    while (from_.nodes[i].region != 0) {
+      const int owner = from_.regions[from_.nodes[i].region].owner;
+      if (owner < 0) break;
+      i = standing(owner);
+    }
+    return i;
+  }
   constexpr void stand_for(int i) {
     const node &old = from_.nodes[i], &owner = from_.nodes[now_[i] - 1];
     const auto value = [](const node& x, int id, int k) { return x.outputs > 1 ? id + 1 + k : id; };
@@ -140,11 +180,23 @@ class pruner {
   }
   constexpr int model_of(int id) const { return model_.count == 0 ? id : model_.data[id]; }
 
+  // A feed that nobody reads says what a name is in which the fetches' extents are written, and no other feed does.
+  constexpr bool binds(int feed) const {
+    bool needed = false;
+    each_name(from_, from_.nodes[feed].shape, [&](std::string_view name) {
+      for (const int f : feeds_)
+        if (f != feed && to_[f] != 0 && has_name(from_, from_.nodes[f].shape, name)) return;
+      for (int i = 0; i < from_.nodes.count && !needed; ++i)
+        needed = to_[i] == live && has_name(from_, from_.nodes[i].shape, name);
+    });
+    return needed;
+  }
+
   // Feeds come first, in the caller's order, whether needed or not.
   constexpr void write_feed(int i, int k) {
     const node& x = from_.nodes[i];
     if (x.type == dtype::none) fail(problem::operation_fed, i);
-    if (to_[i] == 0) fail(problem::fed_in_vain, i);
+    if (to_[i] == 0 && !binds(i)) fail(problem::fed_in_vain, i);
     if (to_[i] > 0) fail(problem::fed_twice, i);
     node& y = result.graph.nodes[k] = {};
     y.op = &op_def_of<ops::placeholder>;
@@ -213,8 +265,10 @@ class pruner {
   bool allow_unfed_;
   detail::vec<int> to_;
   detail::vec<bool> fed_;
+  detail::slice<int> feeds_;
   int count_ = 0, edges_ = 0, words_ = 0;
   bool fed_outputs_ = false;
+  bool early_ends_ = false;  // something else stands behind what runs at the end
   // Where an owner replaces another one:
   detail::vec<int> now_;  // of each node: what replaces it + 1
   detail::vec<bool> placed_;

@@ -52,7 +52,38 @@ struct slot {
   std::int64_t bytes = 0;
   extent by = 1;
   int device = 0;
+  int parts = 1;  // of this size each, side by side
 };
+
+// The way of one value, or of the news that something is done, from one device to another. What is sent first is
+// received first.
+struct channel {
+  int from = 0;     // device
+  int to = 0;       // device
+  int send = 0;     // the instruction at its beginning, and the one at its end: their only attribute is this channel
+  int receive = 0;  // of the step itself if `send` is, else of the region that is the same one's part on its device
+  int slot = -1;    // of the receiver; -1: news
+  // Both devices have one memory: the value is read where it was made, which nobody overwrites in this step. The slot
+  // is a name for that place. Otherwise what is sent goes to the slot, of which the channel has as many parts as values
+  // can be on their way: a loop sends in each turn. Until it is received nobody else writes there. Outside of
+  // regions the slot is the one that the recv gives; inside, the recv copies.
+  bool shared = false;
+};
+// Why an instruction is where it is.
+enum class placed : std::uint8_t {
+  first,     // nothing was said: the first device
+  asked,     // as its constraint says
+  softly,    // no device is what its constraint says
+  variable,  // where the variable is that it updates
+  beside,    // where the node is that it belongs to: of a derivative, the op; of an optimizer's state, the variable
+  region,    // with its loop or branch
+  operands,  // where most bytes of what it reads are
+  host,      // its device does not compute this: the CPU of the same task
+  crossing   // it takes something from one device to another, or waits for that
+};
+
+// Of a channel in a loop or a branch: how many turns its two ends may be apart, and the parts of its slot.
+inline constexpr int turns_on_the_way = 2;
 
 struct variable_use {
   int node = 0;  // of the model
@@ -70,7 +101,7 @@ struct feed_use {
 };
 
 struct constant_use {
-  double value = 0;
+  std::int64_t word = 0;
   dtype type = dtype::none;
 };
 
@@ -108,6 +139,15 @@ struct program_step {
   dtype type = dtype::none;
 };
 
+// What a rule requires of named extents: whole - part >= least.
+struct extent_check {
+  extent whole = 0;
+  extent part = 0;
+  std::int64_t least = 0;
+  problem otherwise = problem::none;
+  int node = 0;  // of the model
+};
+
 inline constexpr int max_program_steps = 24;
 inline constexpr int max_program_operands = 16;
 inline constexpr int max_region_operands =
@@ -129,33 +169,51 @@ struct plan_fault {
   int node = -1;
 };
 
+// The tables of a plan: what a row is, and the name. All that goes over them is made of this list, so that none is
+// forgotten and none taken for another.
+// clang-format off
+#define FLOWGRAPH_PLAN_TABLES(table) \
+  table(instruction, instructions)                                                       \
+  table(operand, operands)                                                               \
+  table(std::int64_t, words)                                                             \
+  table(int, successors)                                                                 \
+  table(slot, slots)                                                                     \
+  table(variable_use, variables)                                                         \
+  table(feed_use, feeds)                                                                 \
+  table(operand, fetches)  /* a variable is read when the step ends */                   \
+  table(constant_use, constants)                                                         \
+  table(literal_use, literals)                                                           \
+  table(program, programs)  /* [0] is unused */                                          \
+  table(program_step, steps)                                                             \
+  table(int, registers)                                                                  \
+  table(plan_region, regions)  /* [0] is the step itself */                              \
+  table(shape_entry, shapes)                                                             \
+  table(extent, dims)  /* numbers, or -1-k for symbol k */                               \
+  table(text_range, symbols)                                                             \
+  table(extent_check, checks)                                                            \
+  table(char, chars)                                                                     \
+  table(text_range, devices)                                                             \
+  table(channel, channels)                                                               \
+  table(placed, reasons)  /* of each instruction; empty where no device was asked for */
+// clang-format on
+
 struct plan_counts {
-  int instructions = 0, operands = 0, words = 0, successors = 0, slots = 0, variables = 0, feeds = 0, fetches = 0,
-      constants = 0, literals = 0, programs = 0, steps = 0, registers = 0, regions = 0, shapes = 0, dims = 0,
-      symbols = 0, chars = 0, devices = 0;
+#define FLOWGRAPH_COUNT(row, name) int name = 0;
+  FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_COUNT)
+#undef FLOWGRAPH_COUNT
 };
+
+constexpr bool fits(const plan_counts& c, const plan_counts& room) {
+#define FLOWGRAPH_FITS(row, name) &&c.name <= room.name
+  return true FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_FITS);
+#undef FLOWGRAPH_FITS
+}
 
 // Reads a plan, wherever its tables live.
 struct plan_view {
-  detail::slice<instruction> instructions;
-  detail::slice<operand> operands;
-  detail::slice<std::int64_t> words;
-  detail::slice<int> successors;
-  detail::slice<slot> slots;
-  detail::slice<variable_use> variables;
-  detail::slice<feed_use> feeds;
-  detail::slice<operand> fetches;  // a variable is read when the step ends
-  detail::slice<constant_use> constants;
-  detail::slice<literal_use> literals;
-  detail::slice<program> programs;  // [0] is unused
-  detail::slice<program_step> steps;
-  detail::slice<int> registers;
-  detail::slice<plan_region> regions;  // [0] is the step itself
-  detail::slice<shape_entry> shapes;
-  detail::slice<extent> dims;  // numbers, or -1-k for symbol k
-  detail::slice<text_range> symbols;
-  detail::slice<char> chars;
-  detail::slice<text_range> devices;
+#define FLOWGRAPH_SLICE(row, name) detail::slice<row> name;
+  FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_SLICE)
+#undef FLOWGRAPH_SLICE
   plan_fault fault;
 
   constexpr detail::slice<operand> inputs(const instruction& i) const {
@@ -182,36 +240,20 @@ struct plan_view {
 
 // A plan being made.
 struct plan_data {
-  detail::vec<instruction> instructions;
-  detail::vec<operand> operands;
-  detail::vec<std::int64_t> words;
-  detail::vec<int> successors;
-  detail::vec<slot> slots;
-  detail::vec<variable_use> variables;
-  detail::vec<feed_use> feeds;
-  detail::vec<operand> fetches;
-  detail::vec<constant_use> constants;
-  detail::vec<literal_use> literals;
-  detail::vec<program> programs;
-  detail::vec<program_step> steps;
-  detail::vec<int> registers;
-  detail::vec<plan_region> regions;
-  detail::vec<shape_entry> shapes;
-  detail::vec<extent> dims;
-  detail::vec<text_range> symbols;
-  detail::vec<char> chars;
-  detail::vec<text_range> devices;
+#define FLOWGRAPH_VEC(row, name) detail::vec<row> name;
+  FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_VEC)
+#undef FLOWGRAPH_VEC
   plan_fault fault;
 
   constexpr plan_view view() const {
-    return {instructions, operands, words,     successors, slots,  variables, feeds,   fetches, constants, literals,
-            programs,     steps,    registers, regions,    shapes, dims,      symbols, chars,   devices,   fault};
+#define FLOWGRAPH_VIEW(row, name) .name = name,
+    return {FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_VIEW).fault = fault};
+#undef FLOWGRAPH_VIEW
   }
   constexpr plan_counts counts() const {
-    return {instructions.size(), operands.size(), words.size(),     successors.size(), slots.size(),
-            variables.size(),    feeds.size(),    fetches.size(),   constants.size(),  literals.size(),
-            programs.size(),     steps.size(),    registers.size(), regions.size(),    shapes.size(),
-            dims.size(),         symbols.size(),  chars.size(),     devices.size()};
+#define FLOWGRAPH_SIZE(row, name) .name = name.size(),
+    return {FLOWGRAPH_PLAN_TABLES(FLOWGRAPH_SIZE)};
+#undef FLOWGRAPH_SIZE
   }
 };
 

@@ -29,7 +29,7 @@ class plan_printer {
               (v.written ? " written\n" : "\n");
     }
     for (int i = 0; i < p_.constants.count; ++i)
-      out_ += 'c' + std::to_string(i) + " = " + word_text(std::bit_cast<std::int64_t>(p_.constants[i].value)) + " : " +
+      out_ += 'c' + std::to_string(i) + " = " + word_text(p_.constants[i].word) + " : " +
               std::string(name_of(p_.constants[i].type)) + '\n';
     for (int i = 0; i < p_.literals.count; ++i)
       out_ += 'l' + std::to_string(i) + " = literal : " + type(p_.literals[i].type, p_.literals[i].shape) + '\n';
@@ -37,7 +37,20 @@ class plan_printer {
       const slot& s = p_.slots[i];
       out_ += 's' + std::to_string(i) + " = " + std::to_string(s.bytes);
       if (s.by < 0) out_ += " * (" + std::string(p_.symbol_text(s.by)) + ')';
-      out_ += " bytes" + on(s.device) + '\n';
+      out_ += " bytes" + (s.parts > 1 ? " in each of " + std::to_string(s.parts) + " parts" : "") + on(s.device) + '\n';
+    }
+    for (int i = 0; i < p_.channels.count; ++i) {
+      const channel& c = p_.channels[i];
+      out_ += 'n' + std::to_string(i) + " = channel : ";
+      if (c.slot >= 0) {
+        const operand& sent = p_.operands[p_.instructions[c.send].operands];
+        out_ += type(sent.type, sent.shape) + name(p_.instructions[c.send].node);
+      } else {
+        out_ += "news";
+      }
+      out_ += on(c.from) + " to" + on(c.to);
+      if (c.slot >= 0) out_ += (c.shared ? " shared as s" : " in s") + std::to_string(c.slot);
+      out_ += '\n';
     }
     waits_.resize(static_cast<std::size_t>(p_.instructions.count));
     for (int i = 0; i < p_.instructions.count; ++i)
@@ -63,6 +76,12 @@ class plan_printer {
     return n.empty() ? "" : " \"" + std::string(n) + '"';
   }
   std::string on(int device) const { return p_.devices.count > 1 ? " @" + std::to_string(device) : ""; }
+  std::string why(int instruction) const {
+    if (p_.reasons.count == 0) return "";
+    constexpr std::string_view texts[] = {
+        " first", " asked", " instead", " with state", " beside", " with region", " with operands", " as the host", ""};
+    return std::string(texts[static_cast<int>(p_.reasons[instruction])]);
+  }
   static std::string value(const operand& o) {
     return o.where == storage::none ? "-" : "-svfcl"[static_cast<int>(o.where)] + std::to_string(o.index);
   }
@@ -99,7 +118,7 @@ class plan_printer {
       s += x.n_attrs > most ? ", ...}" : "}";
     }
     if (x.program != 0 && p_.programs[x.program].role == program_role::after) s += program_text(x);
-    s += name(x.node) + on(x.device);
+    s += name(x.node) + on(x.device) + why(i);
     const std::vector<int>& waits = waits_[static_cast<std::size_t>(i)];
     for (std::size_t k = 0; k < waits.size(); ++k) s += (k == 0 ? " after " : ", ") + std::to_string(waits[k]);
     return s;

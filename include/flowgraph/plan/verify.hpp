@@ -12,10 +12,17 @@ namespace detail {
 
 class plan_verifier {
  public:
-  constexpr explicit plan_verifier(const plan_view& p) : p_(p), written_(p.slots.count), waits_(p.instructions.count) {
+  constexpr explicit plan_verifier(const plan_view& p)
+      : p_(p),
+        written_(p.slots.count),
+        arrives_(p.slots.count),
+        waits_(p.instructions.count) {
     require(p.programs.count > 0 || p.instructions.count == 0, -1);
+    require(p.reasons.count == 0 || p.reasons.count == p.instructions.count, -1);
+    for (const placed& why : p.reasons) require(why >= placed::first && why <= placed::crossing, -1);
     check_tables();
     check_regions();
+    check_channels();
     for (int i = 0; i < p.instructions.count && sound(); ++i) check(i);
     for (int i = 0; i < p.instructions.count && sound(); ++i) require(waits_[i] == p.instructions[i].predecessors, i);
     for (const operand& o : p.fetches) check_read(o, -1);
@@ -43,8 +50,9 @@ class plan_verifier {
     for (const shape_entry& s : p_.shapes) require(within(s.dims, s.rank, p_.dims.count), -1);
     for (const extent e : p_.dims) require(is_extent(e), -1);
     for (const text_range& r : p_.symbols) require(is_text(r), -1);
+    for (const extent_check& c : p_.checks) require(is_extent(c.whole) && is_extent(c.part), -1);
     for (const text_range& r : p_.devices) require(is_text(r), -1);
-    for (const slot& s : p_.slots) require(s.bytes >= 0 && is_extent(s.by) && is_device(s.device), -1);
+    for (const slot& s : p_.slots) require(s.bytes >= 0 && s.parts > 0 && is_extent(s.by) && is_device(s.device), -1);
     for (const variable_use& v : p_.variables) require(is_shape(v.shape) && is_device(v.device), -1);
     for (const feed_use& f : p_.feeds) require(is_shape(f.shape) && is_device(f.device), -1);
     for (const literal_use& l : p_.literals)
@@ -64,6 +72,52 @@ class plan_verifier {
     }
   }
 
+  // Two instructions name a channel, and they name no other one.
+  constexpr void check_channels() {
+    int ends = 0;
+    for (const instruction& x : p_.instructions) ends += is_end(x);
+    require(ends == 2 * p_.channels.count, -1);
+    for (int k = 0; k < p_.channels.count && sound(); ++k) {
+      const channel& c = p_.channels[k];
+      require(is_device(c.from) && is_device(c.to) && c.from != c.to && c.send >= 0 && c.receive >= 0 &&
+                  c.send < p_.instructions.count && c.receive < p_.instructions.count && c.slot >= -1 &&
+                  c.slot < p_.slots.count,
+              -1);
+      if (!sound()) return;
+      const instruction &send = p_.instructions[c.send], &receive = p_.instructions[c.receive];
+      require(names(send, "send", k) && send.device == c.from && send.n_operands == (c.slot >= 0) &&
+                  send.n_outputs == 0 && (send.region != 0 || c.receive > c.send),
+              c.send);
+      require(names(receive, "recv", k) && receive.device == c.to && receive.n_operands == 0 &&
+                  receive.n_outputs == (c.slot >= 0) && (send.region == 0) == (receive.region == 0) &&
+                  (!c.shared || (c.slot >= 0 && send.region == 0)),
+              c.receive);
+      if (!sound() || c.slot < 0) continue;
+      require(within(send.operands, 1, p_.operands.count) && within(receive.operands, 1, p_.operands.count), c.send);
+      if (sound()) check_way(k, p_.operands[send.operands], p_.operands[receive.operands]);
+    }
+  }
+  static constexpr bool is_end(const instruction& x) { return x.op->name == "send" || x.op->name == "recv"; }
+  constexpr bool names(const instruction& x, std::string_view op, int channel) const {
+    return x.op->name == op && x.n_attrs == 1 && within(x.attrs, 1, p_.words.count) && p_.words[x.attrs] == channel;
+  }
+  // What arrives is what was sent.
+  constexpr void check_way(int k, const operand& sent, const operand& received) {
+    const channel& c = p_.channels[k];
+    const bool whole = p_.instructions[c.receive].region == 0;
+    require(p_.slots[c.slot].device == c.to && sent.type == received.type && sent.shape == received.shape &&
+                received.where == storage::slot && (!whole || received.index == c.slot) &&
+                p_.slots[c.slot].parts == (whole ? 1 : turns_on_the_way) && arrives_[c.slot] == 0,
+            c.receive);
+    arrives_[c.slot] = k + 1;
+  }
+  // Nobody else writes where a value is going to arrive, nor ever to what is shared.
+  constexpr bool may_write(int slot, int i) const {
+    if (arrives_[slot] == 0) return true;
+    const channel& c = p_.channels[arrives_[slot] - 1];
+    return i == c.receive || (i > c.receive && !c.shared && p_.instructions[c.receive].region == 0);
+  }
+
   constexpr void check(int i) {
     const instruction& x = p_.instructions[i];
     require(within(x.operands, x.n_operands, p_.operands.count) &&
@@ -79,7 +133,9 @@ class plan_verifier {
     for (const operand& o : p_.outputs(x)) {
       check_place(o, i);
       require(o.where == storage::slot || o.where == storage::none, i);
-      if (sound() && o.where == storage::slot) written_[o.index] = 1;
+      if (!sound() || o.where != storage::slot) continue;
+      require(may_write(o.index, i), i);
+      written_[o.index] = 1;
     }
     if (x.program != 0) check_program(x, i);
     for (const int s : p_.next(x)) {  // the order of the plan is one that keeps all edges
@@ -116,6 +172,7 @@ class plan_verifier {
 
   const plan_view& p_;
   vec<int> written_;  // of each slot: does it hold a value by now?
+  vec<int> arrives_;  // of each slot: the channel that it belongs to + 1
   vec<int> waits_;    // of each instruction: how many lead to it
 };
 

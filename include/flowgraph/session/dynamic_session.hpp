@@ -1,6 +1,6 @@
-// fg::dynamic_session: runs a graph that was built when the program ran. Types of handles check shapes as ever; names,
-// feeds and kernels are checked when a step is asked for, each mistake with an exception of its own type. A signature
-// is planned once.
+// fg::dynamic_session: runs graphs that were built when the program ran: one that outlives it, or any that come and go.
+// Types of handles check shapes as ever; names, feeds and kernels are checked when a step is asked for, each mistake
+// with an exception of its own type. A signature is planned once; of graphs that come and go, once for each structure.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include "resource_handles.hpp"
 #include "resources.hpp"
 #include "session_access.hpp"
+#include "variables.hpp"
 
 namespace flowgraph {
 
@@ -42,6 +43,18 @@ struct asked<T> {
   using type = std::tuple<decltype(value(std::declval<tensor_t<T>>()))>;
 };
 
+// The graph of the first argument that has one; null: none has.
+template <class... Arguments>
+const graph_data* graph_among(const Arguments&... arguments) {
+  const graph_data* g = nullptr;
+  const auto look = [&](const auto& a) {
+    if constexpr (requires { a.graph; })
+      if (g == nullptr) g = a.graph;
+  };
+  (look(arguments), ...);
+  return g;
+}
+
 template <class... Arguments>
 using asked_of = decltype(std::tuple_cat(std::declval<typename asked<Arguments>::type>()...));
 
@@ -58,6 +71,17 @@ class basic_dynamic_session {
   explicit basic_dynamic_session(graph_data& g, const session_options& options = {})
       : graph_(&g),
         engine_(detail::make_engine(options, g.view(), &detail::find_resource)) {}
+  // Runs whatever graph the handles that it is given belong to, which may be gone afterwards:
+  //   for (const tree& t : trees) {
+  //     fg::graph g;
+  //     auto [loss, train] = build(g, t);
+  //     total += s.run(loss, train);
+  //   }
+  // Their variables are one where their names are, and stay. A graph of a structure that was run before finds its plan
+  // again; options.plans says how many are kept.
+  explicit basic_dynamic_session(const session_options& options = {})
+      : graph_(nullptr),
+        engine_(detail::make_engine(options, &detail::find_resource)) {}
 
   // One step: float l = s.run(loss, train, fg::feed(x, images), fg::feed("y", labels)); fetches and feeds in any
   // order. One fetch with a value gives an fg::ndarray, or a number for a scalar; several give a std::tuple of those;
@@ -66,19 +90,19 @@ class basic_dynamic_session {
   template <detail::run_argument... Arguments>
   auto run(const Arguments&... arguments) {
     return with_step(
-        [this](detail::prepared_step& s, const detail::step_request& r) {
-          return detail::run_for_values<detail::asked_of<Arguments...>>(*engine_, s, view(), r);
+        [this](const graph_view& g, const step& s, const detail::step_request& r) {
+          return detail::run_for_values<detail::asked_of<Arguments...>>(*engine_, *s, g, r);
         },
         arguments...);
   }
 
   // A step without a thread of the caller's: an fg::future of what run gives. Feeds are copied. It runs on the
-  // session's threads, and while it waits for a queue, a mutex or a barrier it needs none.
+  // session's threads, and while it waits for a queue, a mutex or a barrier it needs none. The graph outlives it.
   template <detail::run_argument... Arguments>
   auto run_async(const Arguments&... arguments) {
     return with_step(
-        [this](detail::prepared_step& s, const detail::step_request& r) {
-          return detail::start_for_values<detail::asked_of<Arguments...>>(*engine_, s, view(), r);
+        [this](const graph_view& g, const step& s, const detail::step_request& r) {
+          return detail::start_for_values<detail::asked_of<Arguments...>>(*engine_, *s, g, r, s);
         },
         arguments...);
   }
@@ -90,8 +114,8 @@ class basic_dynamic_session {
     const auto targets = detail::targets_of(target);
     if constexpr (detail::target_check<std::remove_cvref_t<decltype(targets)>, detail::asked_of<Arguments...>>::check())
       with_step(
-          [&](detail::prepared_step& s, const detail::step_request& r) {
-            detail::run(*engine_, s, view(), r,
+          [&](const graph_view& g, const step& s, const detail::step_request& r) {
+            detail::run(*engine_, *s, g, r,
                         [&](const detail::step_values& done) { detail::put_values(done, targets); });
           },
           arguments...);
@@ -101,8 +125,8 @@ class basic_dynamic_session {
   // Nothing runs; the feeds only say how large everything is.
   template <detail::run_argument... Arguments>
   std::string plan_text(const Arguments&... arguments) {
-    return with_step([this](detail::prepared_step& s,
-                            const detail::step_request& r) { return detail::plan_text(*engine_, s, view(), r); },
+    return with_step([this](const graph_view& g, const step& s,
+                            const detail::step_request& r) { return detail::plan_text(*engine_, *s, g, r); },
                      arguments...);
   }
 
@@ -110,6 +134,7 @@ class basic_dynamic_session {
   template <class T, auto... E>
   tensor<T, detail::canonical<E>()...> find(std::string_view name) {
     using result = tensor<T, detail::canonical<E>()...>;
+    if (graph_ == nullptr) detail::refuse_without_graph("find");
     const int id = detail::node_of_name(view(), name);
     const node& n = data().nodes[id];
     if (n.type != detail::dtype_of<T> || data().shapes[n.shape].hash != result::shape.hash || n.type == dtype::none)
@@ -117,6 +142,7 @@ class basic_dynamic_session {
     return {&data(), id};
   }
   operation find_operation(std::string_view name) {
+    if (graph_ == nullptr) detail::refuse_without_graph("find_operation");
     const int id = detail::node_of_name(view(), name);
     if (data().nodes[id].type != dtype::none) detail::refuse_node(view(), id, "an operation");
     return {&data(), id};
@@ -126,15 +152,20 @@ class basic_dynamic_session {
   template <any_variable V>
   auto get(const V& variable) {
     using array = typename detail::shaped<ndarray, element_t<V>, tensor_t<V>>::type;
-    return detail::copy_variable<array>(detail::session_access::engine_of(*this), check_handle(variable));
+    const int node = check_handle(variable, graph_of(variable));
+    return detail::copy_variable<array>(detail::session_access::engine_of(*this), graph_of(variable).view(), node);
   }
   template <any_variable V, feedable D>
   void set(const V& variable, const D& data) {
     const auto checked = feed(variable, data);
-    detail::write_variable(detail::session_access::engine_of(*this), view(), check_handle(variable), checked.data);
+    const int node = check_handle(variable, graph_of(variable));
+    detail::write_variable(detail::session_access::engine_of(*this), graph_of(variable).view(), node, checked.data);
   }
-  // All variables begin again, with this seed.
-  void initialize(std::uint64_t seed) { detail::initialize(detail::session_access::engine_of(*this), view(), seed); }
+  // All variables begin again, with this seed. Of a session with a graph of its own, which says how.
+  void initialize(std::uint64_t seed) {
+    if (graph_ == nullptr) detail::refuse_without_graph("initialize");
+    detail::initialize(detail::session_access::engine_of(*this), view(), seed);
+  }
 
   // A queue, mutex or barrier of the graph, for use from C++: s.queue(examples).enqueue(image, label).
   template <any_tensor... Components>
@@ -149,10 +180,12 @@ class basic_dynamic_session {
 
  private:
   friend detail::session_access;
+  using step = std::shared_ptr<detail::prepared_step>;
 
-  // use(prepared_step, step_request)
+  // use(graph, step, request)
   template <class Use, class... Arguments>
   auto with_step(const Use& use, const Arguments&... arguments) {
+    const graph_data& graph = graph_of(arguments...);
     constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
     int fetches[sizeof...(Arguments) - n_feeds + 1], feeds[n_feeds + 1];
     const detail::borrowed* data[n_feeds + 1];
@@ -160,45 +193,57 @@ class basic_dynamic_session {
     int fetched = 0, fed = 0;
     const auto sort = [&]<class A>(const A& a) {
       if constexpr (detail::is_feed<A>) {
-        feeds[fed] = node_of(a);
+        feeds[fed] = node_of(a, graph);
         data[fed++] = &a.data;
       } else if constexpr (std::same_as<A, limits>) {
         within = &a;
       } else {
-        fetches[fetched++] = check_handle(a);
+        fetches[fetched++] = check_handle(a, graph);
       }
     };
     (sort(arguments), ...);
     // The table of kernels is compiled only where a step is run: where this is.
-    return use(detail::prepare(*engine_, view(), {fetches, fetched}, {feeds, fed},
+    const graph_view g = graph.view();
+    return use(g,
+               detail::prepare(*engine_, g, {fetches, fetched}, {feeds, fed},
                                detail::library_kernels<typename detail::void_when_used<Use>::type>()),
                detail::step_request{data, within});
   }
 
   graph_data& data() const { return *graph_; }
-  graph_view view() const { return graph_->view(); }
+  graph_view view() const { return graph_ == nullptr ? graph_view{} : graph_->view(); }
+  // Its own, or that of the arguments.
+  template <class... Arguments>
+  const graph_data& graph_of(const Arguments&... arguments) const {
+    const graph_data* const g = graph_ != nullptr ? graph_ : detail::graph_among(arguments...);
+    if (g == nullptr) detail::refuse_without_graph("run");
+    return *g;
+  }
 
   template <class Handle>
   std::shared_ptr<detail::resource> resource_of(const Handle& h) {
-    return detail::resource_of(detail::session_access::engine_of(*this), check_handle(h));
+    const int node = check_handle(h, graph_of(h));
+    return detail::resource_of(detail::session_access::engine_of(*this), graph_of(h).view(), node);
   }
   template <class Handle>
-  int check_handle(const Handle& h) const {
-    if (h.graph != &data() || h.id < 0 || h.id >= data().size())
-      throw graph_error(problem::different_graphs, "run: a handle belongs to another graph than the session's");
+  static int check_handle(const Handle& h, const graph_data& g) {
+    if (h.graph != &g || h.id < 0 || h.id >= g.size()) detail::refuse_other_graph();
     return h.id;
   }
-  int node_of(const detail::text_feed& f) const { return detail::node_of_name(view(), f.name); }
-  template <fixed_string Name, class D>
-  int node_of(const detail::named_feed<Name, D>&) const {
-    return detail::node_of_name(view(), Name.view());
+  template <class Text, class D, bool Owned>
+  static int node_of(const detail::text_feed<Text, D, Owned>& f, const graph_data& g) {
+    return detail::node_of_name(g.view(), f.name);
   }
-  template <class Tensor, class D>
-  int node_of(const detail::handle_feed<Tensor, D>& f) const {
-    return check_handle(f);
+  template <fixed_string Name, class D, bool Owned>
+  static int node_of(const detail::named_feed<Name, D, Owned>&, const graph_data& g) {
+    return detail::node_of_name(g.view(), Name.view());
+  }
+  template <class Tensor, class D, bool Owned>
+  static int node_of(const detail::handle_feed<Tensor, D, Owned>& f, const graph_data& g) {
+    return check_handle(f, g);
   }
 
-  graph_data* graph_;
+  graph_data* graph_;  // null: any
   detail::engine_handle engine_;
 };
 using dynamic_session = basic_dynamic_session<>;

@@ -2,7 +2,6 @@
 // feeds, and somebody to collect its values. What is behind them (engine/, kernels/) is compiled where
 // core/other_half.hpp says, and a file that runs a session need not see it.
 #pragma once
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,6 +13,7 @@
 
 #include <flowgraph/arrays/borrow.hpp>
 #include <flowgraph/core/callback.hpp>
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/kernels/kernel_use.hpp>
@@ -73,7 +73,9 @@ class step_listener {
 
 // A variable of a session, for who holds it.
 struct variable_view {
-  int node = -1;
+  int node = -1;          // of the session's graph, if it has one of its own
+  std::string_view name;  // empty: it has none
+  bool trainable = true;
   array_view value;
 
   std::size_t bytes() const {
@@ -91,25 +93,18 @@ struct random_position {
 template <class Tag = void>
 class basic_signal;
 using signal = basic_signal<>;
-struct free_signal {
-  template <std::same_as<signal> Signal>
-  void operator()(Signal* s) const noexcept;
-};
-using signal_handle = std::unique_ptr<signal, free_signal>;
-
-struct free_engine {
-  template <std::same_as<engine> Engine>
-  void operator()(Engine* e) const noexcept;
-};
-using engine_handle = std::unique_ptr<engine, free_engine>;
+using signal_handle = handle<signal>;
+using engine_handle = handle<engine>;
 
 inline namespace FLOWGRAPH_HALF {
 
 // Throws argument_error. The graph of a session<model>, or what a dynamic_session's has by now. find: null where a
 // graph never declares a resource.
 FLOWGRAPH_LAZY_HALF engine* make_engine(const session_options& o, const graph_view& g, resource_finder find);
+// Of a session that has no graph of its own: it runs any, which need not outlive their steps.
+FLOWGRAPH_LAZY_HALF engine* make_engine(const session_options& o, resource_finder find);
 // When no step is begun any more: those that wait end, and all are over when this returns.
-FLOWGRAPH_LAZY_HALF void end_engine(engine* e) noexcept;
+FLOWGRAPH_LAZY_HALF void give_back(engine* e) noexcept;
 
 // What the graph declares and the engine has not: a graph may grow between steps.
 FLOWGRAPH_LAZY_HALF void add_state(engine& e, const graph_view& g);
@@ -117,9 +112,10 @@ FLOWGRAPH_LAZY_HALF void initialize(engine& e, const graph_view& g, std::uint64_
 
 // The same for the same address. The step outlives the engine.
 FLOWGRAPH_LAZY_HALF prepared_step& prepare(engine& e, const planned_step& s);
-// The plan of these nodes, made now. Throws what its nodes, feeds and kernels deserve.
-FLOWGRAPH_LAZY_HALF prepared_step& prepare(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                           kernel_finder library);
+// The plan of these nodes, made now or found again. Throws what its nodes, feeds and kernels deserve. Whoever runs the
+// step keeps the pointer until it is over.
+FLOWGRAPH_LAZY_HALF std::shared_ptr<prepared_step> prepare(engine& e, const graph_view& g, slice<int> fetches,
+                                                           slice<int> feeds, kernel_finder library);
 
 // Runs a step on the calling thread and those of the session; collect is called before anybody can change its values.
 FLOWGRAPH_LAZY_HALF void run(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
@@ -131,19 +127,25 @@ FLOWGRAPH_LAZY_HALF void start(engine& e, prepared_step& s, const graph_view& g,
 FLOWGRAPH_LAZY_HALF std::string plan_text(engine& e, prepared_step& s, const graph_view& g, const step_request& r);
 
 FLOWGRAPH_LAZY_HALF signal* make_signal();
-FLOWGRAPH_LAZY_HALF void end_signal(signal* s) noexcept;
+FLOWGRAPH_LAZY_HALF void give_back(signal* s) noexcept;
 FLOWGRAPH_LAZY_HALF void set_signal(signal& s) noexcept;
 // Waits as many nanoseconds, or until it is set where that is more than a clock can count. True: it was set in time.
-inline constexpr double no_end = 1e18;
+inline constexpr double no_end = 1e300;
 FLOWGRAPH_LAZY_HALF bool wait_for_signal(signal& s, double nanoseconds);
 
 // The last steps, oldest first.
 FLOWGRAPH_LAZY_HALF std::vector<step_profile> profile_of(engine& e);
 
 // use(value) while nobody changes the variable.
-FLOWGRAPH_LAZY_HALF void read_variable(engine& e, int node, callback<void(const array_view&)> use);
+FLOWGRAPH_LAZY_HALF void read_variable(engine& e, const graph_view& g, int node, callback<void(const array_view&)> use);
 // Throws feed_error where the data does not fit.
 FLOWGRAPH_LAZY_HALF void write_variable(engine& e, const graph_view& g, int node, const borrowed& data);
+// Of a session without a graph of its own: all variables are those of what it shares, and there may be more than its
+// graphs have declared yet.
+FLOWGRAPH_LAZY_HALF bool runs_any_graph(engine& e);
+// A variable of zeros that a graph will declare; nothing where there is one of that name.
+FLOWGRAPH_LAZY_HALF void bring_variable(engine& e, std::string_view name, dtype type,
+                                        std::span<const std::int64_t> dims);
 // One moment of the session: use(all variables in the order of nodes, position) while nobody changes any of them.
 FLOWGRAPH_LAZY_HALF void read_variables(engine& e, callback<void(std::span<const variable_view>, random_position)> use);
 // use(all variables) while nobody else uses any. Random numbers go on from the position, if there is one; steps without
@@ -156,7 +158,7 @@ FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> find_resource(std::shared_ptr<reso
                                                             std::uint64_t op, slice<std::int64_t> words,
                                                             std::uint64_t seed);
 // The one that a node declares. What waits does so on the calling thread.
-FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> resource_of(engine& e, int node);
+FLOWGRAPH_LAZY_HALF std::shared_ptr<resource> resource_of(engine& e, const graph_view& g, int node);
 // values: one for each component; rows: how many elements they are.
 FLOWGRAPH_LAZY_HALF void enqueue(resource& queue, const array_view* values, std::int64_t rows, bool many,
                                  const limits* within);
@@ -174,6 +176,10 @@ FLOWGRAPH_LAZY_HALF void arrive_at(resource& barrier, const limits* within);
 
 // Of a dynamic_session. Throws name_error, with the names that are near.
 FLOWGRAPH_LAZY_HALF int node_of_name(const graph_view& g, std::string_view name);
+// Throws graph_error: only a session with a graph of its own does this.
+FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_without_graph(std::string_view what);
+// Throws graph_error: handles of one call belong to several graphs.
+FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_other_graph();
 // Throws graph_error: the node is not what the caller took it for.
 FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_node(const graph_view& g, int node, std::string_view wanted);
 // Throws argument_error: an array of other extents is in the way of a value.
@@ -182,15 +188,6 @@ FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_target(const array_view& value, con
 FLOWGRAPH_LAZY_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type);
 
 }  // namespace FLOWGRAPH_HALF
-
-template <std::same_as<engine> Engine>
-void free_engine::operator()(Engine* e) const noexcept {
-  end_engine(e);
-}
-template <std::same_as<signal> Signal>
-void free_signal::operator()(Signal* s) const noexcept {
-  end_signal(s);
-}
 
 }  // namespace detail
 }  // namespace flowgraph

@@ -30,17 +30,31 @@ auto eval(const First& first, const Rest&... rest) {
   return s.run(first, rest...);
 }
 
+// The same with a session's options and whatever it runs: fg::eval({.variables = shared}, loss, train, fg::feed(x,
+// images)). Variables are those that sessions share, and a graph of a structure that was run with them before finds its
+// plan again; who runs many graphs keeps one fg::dynamic_session for all of them, which costs less.
+template <detail::run_argument First, detail::run_argument... Rest>
+auto eval(const session_options& options, const First& first, const Rest&... rest) {
+  dynamic_session s(options);
+  return s.run(first, rest...);
+}
+
 // Of what a function of a graph makes: auto y = fg::eval([&](fg::graph& g) { return matmul(g.constant(a),
 // g.constant(b)); }); It may give a std::tuple of tensors.
 template <class F>
   requires std::invocable<const F&, graph&>
-auto eval(const F& build) {
+auto eval(const session_options& options, const F& build) {
   graph g;
   const auto made = build(g);
   if constexpr (detail::is_tuple<std::remove_const_t<decltype(made)>>)
-    return std::apply([](const auto&... t) { return eval(t...); }, made);
+    return std::apply([&](const auto&... t) { return eval(options, t...); }, made);
   else
-    return eval(made);
+    return eval(options, made);
+}
+template <class F>
+  requires std::invocable<const F&, graph&>
+auto eval(const F& build) {
+  return eval(session_options{}, build);
 }
 
 // The same for a constexpr function: checked and planned by the compiler, and with the kernels that it needs alone.

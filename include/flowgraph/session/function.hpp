@@ -51,7 +51,9 @@ class function {
   // several give a std::tuple of those.
   template <class... A>
   auto operator()(const A&... given) const {
-    if constexpr (!detail::check_names<Model, Outputs...>()) {
+    if constexpr (!detail::constant_model<Model>) {
+      return detail::after_mistake{};
+    } else if constexpr (!detail::check_names<Model, detail::name_use::fetch, Outputs...>()) {
       return detail::after_mistake{};
     } else {
       using inputs = detail::function_inputs<Model, Model.view().find(Outputs.view())...>;

@@ -19,6 +19,7 @@ template <class T>
 class promised : public step_listener {
  public:
   void end(std::exception_ptr failure) noexcept override {
+    keep = nullptr;
     failure_ = std::move(failure);
     set_signal(*done_);
   }
@@ -28,6 +29,8 @@ class promised : public step_listener {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if constexpr (!std::is_void_v<T>) return std::move(*value_);
   }
+
+  std::shared_ptr<const void> keep;  // until the step is over
 
  protected:
   struct nothing {};
@@ -79,8 +82,10 @@ class future {
 namespace detail {
 
 template <class Values>
-future<collected<Values>> start_for_values(engine& e, prepared_step& s, const graph_view& g, const step_request& r) {
+future<collected<Values>> start_for_values(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
+                                           std::shared_ptr<const void> keep = nullptr) {
   auto promise = std::make_shared<promised_values<Values>>();
+  promise->keep = std::move(keep);
   start(e, s, g, r, promise);
   return future<collected<Values>>(std::move(promise));
 }

@@ -19,9 +19,15 @@ struct limits {
   clock::time_point deadline = clock::time_point::max();
 };
 
-// s.run<"loss">(fg::within(50ms), feeds...)
-inline limits within(limits::clock::duration time, std::stop_token stop = {}) {
-  return {std::move(stop), limits::clock::now() + time};
+// s.run<"loss">(fg::within(50ms), feeds...). A time that no clock reaches, such as hours::max(), is no limit.
+template <class Rep, class Period>
+limits within(std::chrono::duration<Rep, Period> time, std::stop_token stop = {}) {
+  constexpr double most = 3e9;  // seconds: clocks count thrice as many, and some of them have passed
+  const double seconds = std::chrono::duration<double>(time).count();
+  limits l{.stop = std::move(stop)};
+  if (seconds < most) l.deadline = limits::clock::now();
+  if (seconds < most && seconds > 0) l.deadline += std::chrono::duration_cast<limits::clock::duration>(time);
+  return l;
 }
 
 }  // namespace flowgraph

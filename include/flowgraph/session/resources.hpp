@@ -3,11 +3,11 @@
 //   fg::session<producer> a({.resources = shared});
 //   fg::session<consumer> b({.resources = shared});
 #pragma once
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
+#include <flowgraph/core/handle.hpp>
 #include <flowgraph/core/other_half.hpp>
 #include <flowgraph/core/vec.hpp>
 
@@ -34,16 +34,9 @@ using resource_table = basic_resource_table<>;
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_LAZY_HALF resource_table* make_resource_table();
-FLOWGRAPH_LAZY_HALF void end_resource_table(resource_table* t) noexcept;
+FLOWGRAPH_LAZY_HALF void give_back(resource_table* t) noexcept;
 
 }  // namespace FLOWGRAPH_HALF
-
-struct free_resource_table {
-  template <std::same_as<resource_table> Table>
-  void operator()(Table* t) const noexcept {
-    end_resource_table(t);
-  }
-};
 
 }  // namespace detail
 
@@ -55,7 +48,7 @@ class resources {
   detail::resource_table& table() const { return *table_; }
 
  private:
-  std::unique_ptr<detail::resource_table, detail::free_resource_table> table_;
+  detail::handle<detail::resource_table> table_;
 };
 
 }  // namespace flowgraph

@@ -7,25 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/language/near_name.hpp>
 #include "engine_here.hpp"
 #include "future.hpp"
+#include "planned_call.hpp"
 #include "put_values.hpp"
 #include "resource_handles.hpp"
 #include "resources.hpp"
 #include "session_access.hpp"
 #include "static_kernels.hpp"
+#include "variables.hpp"
 
 namespace flowgraph {
 
 namespace detail {
 
-template <class Feed>
-struct feed_parts;
-template <fixed_string Name, class D>
-struct feed_parts<named_feed<Name, D>> {
-  static constexpr const auto& name = Name;
-  using data = D;
-};
 template <class Feed>
 concept named_feed_argument = requires { typename feed_parts<Feed>::data; };
 
@@ -37,24 +33,70 @@ constexpr auto node_label() {
   return to_fixed<text.size()>(text);
 }
 
-template <const auto& Model, fixed_string Name>
+// What a name is asked for, so that others are not suggested.
+enum class name_use { fetch, feed, state };
+
+template <name_use For>
+constexpr bool may_be(const graph_view& g, int node) {
+  switch (For) {
+    case name_use::fetch:
+      return g.nodes[node].op->id != ops::placeholder::id;
+    case name_use::feed:
+      return g.nodes[node].op->id == ops::placeholder::id;
+    case name_use::state:
+      return g.nodes[node].op->id == ops::variable::id || g.nodes[node].op->is(trait::waits);
+  }
+  return false;
+}
+
+template <const auto& Model, fixed_string Name, name_use For>
 constexpr bool check_name() {
   constexpr bool known = Model.view().find(Name.view()) >= 0;
-  if constexpr (!known && !Model.failed) mistake<problem::unknown_name, named<Name>>();
+  if constexpr (!known && !Model.failed) {
+    constexpr int near = near_node(Model.view(), Name.view(), [](int node) { return may_be<For>(Model.view(), node); });
+    if constexpr (near >= 0)
+      mistake<problem::unknown_name, named<Name>, did_you_mean<node_label<Model, near>()>>();
+    else
+      mistake<problem::unknown_name, named<Name>>();
+  }
   return known;
 }
 
+// The node of this name, or of the name that is near.
+template <const auto& Model, fixed_string Name, name_use For>
+constexpr int meant_node() {
+  constexpr int node = Model.view().find(Name.view());
+  if constexpr (node >= 0)
+    return node;
+  else
+    return near_node(Model.view(), Name.view(), [](int n) { return may_be<For>(Model.view(), n); });
+}
+
+// What run gives after a mistake that the compiler has reported: what it would have given without, if that is known.
+template <const auto& Model, fixed_string... Fetch>
+constexpr auto result_after_mistake() {
+  if constexpr (((meant_node<Model, Fetch, name_use::fetch>() >= 0) && ...)) {
+    using values = collected<fetched_tuple<Model, meant_node<Model, Fetch, name_use::fetch>()...>>;
+    if constexpr (std::is_void_v<values>)
+      return std::type_identity<after_mistake>{};
+    else
+      return std::type_identity<values>{};
+  } else {
+    return std::type_identity<after_mistake>{};
+  }
+}
+
 // Stops at the first unknown one.
-template <const auto& Model>
+template <const auto& Model, name_use For>
 constexpr bool check_names() {
   return true;
 }
-template <const auto& Model, fixed_string First, fixed_string... Rest>
+template <const auto& Model, name_use For, fixed_string First, fixed_string... Rest>
 constexpr bool check_names() {
   if constexpr (Model.view().find(First.view()) < 0)
-    return check_name<Model, First>();
+    return check_name<Model, First, For>();
   else
-    return check_names<Model, Rest...>();
+    return check_names<Model, For, Rest...>();
 }
 
 template <const auto& Model, int Node, fixed_string Name, class D>
@@ -91,6 +133,9 @@ constexpr bool check_plan() {
     constexpr std::string_view device = Model.view().device(fault.node);
     mistake<fault.why, named<node_label<Model, fault.node>()>, required<named<to_fixed<device.size()>(device)>>>();
     return false;
+  } else if constexpr (fault.why == problem::extent_unknown) {
+    mistake<fault.why, named<node_label<Model, fault.node>()>, node_tensor<Model, fault.node>>();
+    return false;
   } else if constexpr (fault.why != problem::none) {
     mistake<fault.why, named<node_label<Model, fault.node>()>>();
     return false;
@@ -105,7 +150,7 @@ constexpr bool check_kernels() {
   if constexpr (use.op != 0) {
     constexpr std::string_view name = op_by_id<use.op>::name;
     constexpr dtype type = use.in[0] == dtype::none ? use.out : use.in[0];
-    mistake<problem::no_kernel, op_named<to_fixed<name.size()>(name)>, type_of<type>>();
+    mistake<kernel_problem<op_by_id<use.op>, type_of<type>>(), op_named<to_fixed<name.size()>(name)>, type_of<type>>();
   }
   return use.op == 0;
 }
@@ -116,17 +161,24 @@ constexpr bool declares_resources(const graph_view& g) {
   return false;
 }
 
+// Can the compiler read it? An object that is only const, or neither, it can't.
+template <const auto& Model>
+concept constant_model = requires { typename constant_bool<Model.view().nodes.data[0].n_attrs == 0>; };
+
 // All that run<...> says; false after a mistake.
 template <const auto& Model, fixed_string... Fetch, class... Feeds>
 constexpr bool check_run(std::type_identity<Feeds>...) {
   if constexpr (sizeof...(Fetch) == 0) {
     mistake<sizeof...(Fetch) == 0 ? problem::nothing_fetched : problem::none>();
     return false;
-  } else if constexpr (!check_names<Model, Fetch..., feed_parts<Feeds>::name...>()) {
+  } else if constexpr (!check_names<Model, name_use::fetch, Fetch...>()) {
+    return false;
+  } else if constexpr (!check_names<Model, name_use::feed, feed_parts<Feeds>::name...>()) {
+    return false;
+  } else if constexpr (Model.failed) {
     return false;
   } else {
-    using plan = static_plan<Model, node_list<Model.view().find(Fetch.view())...>,
-                             node_list<Model.view().find(feed_parts<Feeds>::name.view())...>>;
+    using plan = typename call_of<Model, std::tuple<Feeds...>, Fetch...>::plan;
     if constexpr (!check_plan<Model, plan>())
       return false;
     else if constexpr (!check_feeds<Model, Feeds...>())
@@ -134,6 +186,29 @@ constexpr bool check_run(std::type_identity<Feeds>...) {
     else
       return check_kernels<static_kernels<plan>>();
   }
+}
+
+// What run is given and is no feed.
+template <class... X>
+concept not_feeds_alone = !((named_feed_argument<X> || std::is_same_v<X, limits>)&&...);
+
+template <bool Text, class First, class... Rest>
+constexpr auto refuse_argument_of_run() {
+  if constexpr (named_feed_argument<First> || std::is_same_v<First, limits>)
+    refuse_argument_of_run<false, Rest...>();
+  else if constexpr (Text && text_argument<First>)
+    mistake<problem::run_fetch_name, First>();
+  else if constexpr (is_feed<First>)
+    mistake<problem::run_feed_name, First>();
+  else
+    mistake<problem::run_argument, First>();
+}
+
+// What is said of a call of run with these; it gives anything.
+template <std::size_t Fetches, class... X>
+constexpr auto refuse_run() {
+  if constexpr (!(std::is_same_v<X, unknown_feed> || ...)) refuse_argument_of_run<Fetches == 0, X...>();
+  return after_mistake{};
 }
 
 }  // namespace detail
@@ -147,7 +222,7 @@ class session {
     detail::require_same_devices(options.devices, detail::devices_of<Model>());
     detail::resource_finder find = nullptr;
     if constexpr (detail::declares_resources(Model.view())) find = &detail::find_resource;
-    engine_.reset(detail::make_engine(options, graph, find));
+    engine_ = detail::engine_handle(detail::make_engine(options, graph, find));
   }
 
   // One step: float loss = s.run<"loss", "train">(fg::feed<"x">(images), fg::feed<"y">(labels));
@@ -191,8 +266,8 @@ class session {
     if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
       return detail::after_mistake{};
     } else {
-      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      return detail::plan_text(*engine_, step_of<Fetch...>(feeds...), graph, {data, nullptr});
+      const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
+      return detail::plan_text(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, nullptr});
     }
   }
 
@@ -200,9 +275,13 @@ class session {
   template <fixed_string Name>
   auto get() {
     if constexpr (!is_variable<Name>()) {
-      return detail::after_mistake{};
+      constexpr int meant = detail::meant_node<Model, Name, detail::name_use::state>();
+      if constexpr (meant < 0 || Model.view().nodes[meant < 0 ? 0 : meant].type == dtype::none)
+        return detail::after_mistake{};
+      else
+        return detail::after_mistake::as<detail::node_array<Model, meant>>();
     } else {
-      return detail::copy_variable<detail::node_array<Model, node<Name>>>(*engine_, node<Name>);
+      return detail::copy_variable<detail::node_array<Model, node<Name>>>(*engine_, graph, node<Name>);
     }
   }
   template <fixed_string Name, feedable D>
@@ -212,6 +291,32 @@ class session {
         detail::write_variable(*engine_, graph, node<Name>, detail::lent<D>(data).data);
     }
   }
+  // Calls that fit none of these.
+  template <fixed_string... Fetch, class... X>
+    requires detail::not_feeds_alone<X...>
+  auto run(const X&...) {
+    return detail::refuse_run<sizeof...(Fetch), X...>();
+  }
+  template <fixed_string... Fetch, class... X>
+    requires detail::not_feeds_alone<X...>
+  auto run_async(const X&...) {
+    return detail::refuse_run<sizeof...(Fetch), X...>();
+  }
+  template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  auto get(const X&...) {
+    detail::mistake<problem::run_fetch_name, X...>();
+    return detail::after_mistake{};
+  }
+  template <detail::nothing_stated = detail::nothing_stated{}, class... X>
+  auto set(const X&...) {
+    detail::mistake<problem::run_fetch_name, X...>();
+  }
+  template <fixed_string Name, class D>
+    requires(!feedable<D>)
+  auto set(const D&) {
+    detail::refuse_data<D>();
+  }
+
   // All variables begin again, with this seed.
   void initialize(std::uint64_t seed) { detail::initialize(*engine_, graph, seed); }
 
@@ -220,7 +325,7 @@ class session {
   auto queue() {
     if constexpr (is_resource<Name, ops::queue>()) {
       using handle = typename detail::declared_queue<Model, node<Name>>::handle;
-      return handle(detail::resource_of(*engine_, node<Name>));
+      return handle(detail::resource_of(*engine_, graph, node<Name>));
     } else {
       return detail::after_mistake{};
     }
@@ -228,14 +333,14 @@ class session {
   template <fixed_string Name>
   auto mutex() {
     if constexpr (is_resource<Name, ops::mutex>())
-      return mutex_handle(detail::resource_of(*engine_, node<Name>));
+      return mutex_handle(detail::resource_of(*engine_, graph, node<Name>));
     else
       return detail::after_mistake{};
   }
   template <fixed_string Name>
   auto barrier() {
     if constexpr (is_resource<Name, ops::barrier>())
-      return barrier_handle(detail::resource_of(*engine_, node<Name>));
+      return barrier_handle(detail::resource_of(*engine_, graph, node<Name>));
     else
       return detail::after_mistake{};
   }
@@ -255,7 +360,7 @@ class session {
 
   template <fixed_string Name>
   static constexpr bool is_variable() {
-    if constexpr (!detail::check_name<Model, Name>()) {
+    if constexpr (!detail::check_name<Model, Name, detail::name_use::state>()) {
       return false;
     } else {
       constexpr bool yes = Model.view().nodes[node<Name>].op->id == ops::variable::id;
@@ -266,7 +371,7 @@ class session {
 
   template <fixed_string Name, class Op>
   static constexpr bool is_resource() {
-    if constexpr (!detail::check_name<Model, Name>()) {
+    if constexpr (!detail::check_name<Model, Name, detail::name_use::state>()) {
       return false;
     } else {
       constexpr bool yes = Model.view().nodes[node<Name>].op->id == Op::id;
@@ -280,14 +385,14 @@ class session {
   template <fixed_string... Fetch, class Targets, class... Feeds>
   auto run_step(const limits* within, const Targets& targets, const Feeds&... feeds) {
     if constexpr (!detail::check_run<Model, Fetch...>(std::type_identity<Feeds>{}...)) {
-      return detail::after_mistake{};
+      return detail::after_mistake::as<typename decltype(detail::result_after_mistake<Model, Fetch...>())::type>();
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
-      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
+      const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
       if constexpr (std::is_same_v<Targets, no_targets>)
-        return detail::run_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data, within});
+        return detail::run_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within});
       else if constexpr (detail::target_check<Targets, values>::check())
-        detail::run(*engine_, step_of<Fetch...>(feeds...), graph, {data, within},
+        detail::run(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within},
                     [&](const detail::step_values& done) { detail::put_values(done, targets); });
     }
   }
@@ -298,19 +403,52 @@ class session {
       return detail::after_mistake{};
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
-      const detail::borrowed* const data[] = {&feeds.data..., nullptr};
-      return detail::start_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data, within});
+      const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
+      return detail::start_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within});
     }
   }
 
+  template <class Feeds, fixed_string... Fetch>
+  using call = detail::call_of<Model, Feeds, Fetch...>;
+
   template <fixed_string... Fetch, class... Feeds>
   detail::prepared_step& step_of(const Feeds&...) {
-    using plan = detail::static_plan<Model, detail::node_list<node<Fetch>...>,
-                                     detail::node_list<node<detail::feed_parts<Feeds>::name>...>>;
-    return detail::prepare(*engine_, detail::static_step<Model, plan>);
+    return detail::prepare(*engine_, detail::static_step<Model, typename call<std::tuple<Feeds...>, Fetch...>::plan>);
   }
 
   detail::engine_handle engine_;
+};
+
+// Of a model that is no constant: says so, once.
+template <const auto& Model>
+  requires(!detail::constant_model<Model>)
+class session<Model> {
+  using told = decltype(detail::mistake<problem::model_not_constant, std::remove_cvref_t<decltype(Model)>>());
+
+ public:
+  explicit session(const session_options& = {}) {}
+  template <fixed_string... Fetch, class... Arguments>
+  detail::after_mistake run(const Arguments&...) {
+    return {};
+  }
+  template <fixed_string... Fetch, class... Arguments>
+  detail::after_mistake run_async(const Arguments&...) {
+    return {};
+  }
+  template <fixed_string... Fetch, class... Arguments>
+  void run_into(Arguments&&...) {}
+  template <fixed_string... Fetch, class... Arguments>
+  std::string plan_text(const Arguments&...) {
+    return {};
+  }
+  template <fixed_string Name>
+  detail::after_mistake get() {
+    return {};
+  }
+  template <fixed_string Name, class Data>
+  void set(const Data&) {}
+  void initialize(std::uint64_t) {}
+  std::vector<step_profile> profile() const { return {}; }
 };
 
 }  // namespace flowgraph

@@ -67,9 +67,9 @@ typename Array::dims_type dims_of(const array_view& v) {
 }
 
 template <class Array>
-Array copy_variable(engine& e, int node) {
+Array copy_variable(engine& e, const graph_view& g, int node) {
   Array value;
-  read_variable(e, node, [&](const array_view& v) {
+  read_variable(e, g, node, [&](const array_view& v) {
     value = Array(dims_of<Array>(v), [&](typename Array::element_type* to) {
       std::copy_n(v.as<const typename Array::element_type>(), v.size(), to);
     });
@@ -123,6 +123,8 @@ collected<Values> run_for_values(engine& e, prepared_step& s, const graph_view& 
 struct after_mistake {
   template <class T>
   operator T() const;
+  template <class T>
+  static T as();
 };
 
 }  // namespace flowgraph::detail

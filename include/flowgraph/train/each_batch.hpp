@@ -38,7 +38,8 @@ FLOWGRAPH_OTHER_HALF std::vector<fit_value> mean_of_batches(const std::vector<st
                                                             callback<void(add_batch)> all, after_batch after);
 FLOWGRAPH_OTHER_HALF void add_values(std::vector<fit_value>& to, const std::vector<std::string>& names,
                                      const std::vector<double>& numbers);
-// Throws argument_error.
+// Throw argument_error.
+FLOWGRAPH_OTHER_HALF void require_rows(std::int64_t rows);
 FLOWGRAPH_OTHER_HALF void require_values(std::size_t given, const std::vector<std::string>& names);
 // Those that have a value: not the operations.
 FLOWGRAPH_OTHER_HALF std::vector<std::string> names_of_values(const graph_view& g,
@@ -166,7 +167,11 @@ class each_batch {
   std::vector<fit_value> run(Session& s, std::uint64_t epoch, const After& after) const {
     first_(s);
     const auto over = [&](const auto& batches, detail::add_batch add) {
-      const auto one = [&](const auto&... parts) { add(detail::rows_of(parts...), steps_(s, parts...)); };
+      const auto one = [&](const auto&... parts) {
+        const std::int64_t rows = detail::rows_of(parts...);
+        detail::require_rows(rows);  // before the step: it would train by a mean over nothing
+        add(rows, steps_(s, parts...));
+      };
       for (auto&& b : batches) {
         if constexpr (detail::is_tuple<std::remove_cvref_t<decltype(b)>>)
           std::apply(one, b);

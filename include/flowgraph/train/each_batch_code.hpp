@@ -38,6 +38,13 @@ FLOWGRAPH_OTHER_HALF void add_values(std::vector<fit_value>& to, const std::vect
   for (std::size_t i = 0; i < numbers.size(); ++i) to.push_back({names[i], numbers[i]});
 }
 
+FLOWGRAPH_OTHER_HALF void require_rows(std::int64_t rows) {
+  if (rows == 0)
+    throw argument_error(
+        problem::fit_argument,
+        "fit: expected at least 1 row in each batch, got an empty one: the mean over it is not a number");
+}
+
 FLOWGRAPH_OTHER_HALF void require_values(std::size_t given, const std::vector<std::string>& names) {
   if (given != names.size())
     throw argument_error(problem::fit_argument, {"fit: expected ", std::to_string(names.size()),

@@ -18,7 +18,7 @@ constexpr ref map_gradient(ref gradient, bool together, const F& f) {
   if (!gradient.is(op_def_of<ops::indexed_slices>)) return f(gradient);
   const ref indices = gradient.input(0);
   const ref rows = together ? emit<ops::sum_duplicates>(indices, gradient.input(1)) : gradient.input(1);
-  return emit_as<ops::indexed_slices>(gradient.shape(), gradient.type(), indices, f(rows));
+  return ops::slices_like(gradient, indices, f(rows));
 }
 template <class F>
 constexpr gradient_list map_gradients(gradient_list list, bool together, const F& f) {
@@ -26,7 +26,7 @@ constexpr gradient_list map_gradients(gradient_list list, bool together, const F
   return list;
 }
 
-constexpr ref sum_of_squares(ref gradient) {
+FLOWGRAPH_CONSTEXPR ref sum_of_squares(ref gradient) {
   ref total;
   (void)map_gradient(gradient, true, [&](ref g) {
     ops::reduce_attrs all{};
@@ -43,14 +43,14 @@ constexpr ref scale_to(ref norm, double most) { return most / emit<ops::maximum>
 }  // namespace detail
 
 // Every element between low and high.
-constexpr gradient_list clip_by_value(const gradient_list& list, double low, double high) {
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_value(const gradient_list& list, double low, double high) {
   return detail::map_gradients(list, true, [&](ref g) {
     return emit<ops::minimum>(emit<ops::maximum>(g, ops::scalar_like(g, low)), ops::scalar_like(g, high));
   });
 }
 
 // Each gradient scaled down to this Euclidean norm, if its own is greater.
-constexpr gradient_list clip_by_norm(const gradient_list& list, double most) {
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_norm(const gradient_list& list, double most) {
   gradient_list result = list;
   for (gradient_list::entry& e : result.entries) {
     const ref gradient{list.graph, e.gradient};
@@ -61,7 +61,7 @@ constexpr gradient_list clip_by_norm(const gradient_list& list, double most) {
 }
 
 // The norm of all gradients as one vector.
-constexpr ref global_norm(const gradient_list& list) {
+FLOWGRAPH_CONSTEXPR ref global_norm(const gradient_list& list) {
   ref total = detail::sum_of_squares(list.gradient(0));
   for (int k = 1; k < list.size(); ++k)
     total = total + detail::scalar_cast(detail::sum_of_squares(list.gradient(k)), total.type());
@@ -69,20 +69,20 @@ constexpr ref global_norm(const gradient_list& list) {
 }
 
 // All gradients scaled by one number, so that their global norm is at most this.
-constexpr gradient_list clip_by_global_norm(const gradient_list& list, double most) {
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_global_norm(const gradient_list& list, double most) {
   const ref scale = detail::scale_to(global_norm(list), most);
   return detail::map_gradients(list, false, [&](ref g) { return g * detail::scalar_cast(scale, g.type()); });
 }
 
 // g + decay w: the gradient of the loss plus decay/2 |w|^2. Of an embedding only the rows that were looked up.
-constexpr gradient_list add_weight_decay(const gradient_list& list, double decay) {
+FLOWGRAPH_CONSTEXPR gradient_list add_weight_decay(const gradient_list& list, double decay) {
   gradient_list result = list;
   for (int k = 0; k < list.size(); ++k) {
     const ref w = list.variable(k), g = list.gradient(k);
     if (list.is_sparse(k)) {
       const ref indices = g.input(0), first = detail::first_of_each(indices, g.input(1));  // each row once
-      const ref rows = g.input(1) + emit<ops::embedding_lookup>(w, indices) * first * decay;
-      result.entries[k].gradient = emit_as<ops::indexed_slices>(g.shape(), g.type(), indices, rows).id;
+      const ref rows = g.input(1) + emit<ops::embedding_lookup>(w, ops::indices_of(g)) * first * decay;
+      result.entries[k].gradient = ops::slices_like(g, indices, rows).id;
     } else {
       result.entries[k].gradient = (g + w * decay).id;
     }
@@ -106,13 +106,14 @@ class gradient_accumulator {
     count_ = detail::add_state(g, 0, dtype::float32, 0, g.store("accumulated"), "steps").id;
   }
 
-  constexpr operation add() const {
+  FLOWGRAPH_CONSTEXPR operation add() const {
     graph_data& g = *list_.graph;
     detail::vec<int> updates;
     for (int k = 0; k < list_.size(); ++k) {
       const ref gradient = list_.gradient(k), sum{&g, sums_[k]};
-      const ref update = list_.is_sparse(k) ? emit<ops::scatter_add>(sum, gradient.input(0), gradient.input(1))
-                                            : emit<ops::assign_add>(sum, gradient);
+      const ref update = list_.is_sparse(k)
+                             ? emit<ops::scatter_add>(sum, ops::indices_of(gradient), ops::rows_of(gradient))
+                             : emit<ops::assign_add>(sum, gradient);
       updates.push(update.id);
     }
     const ref count{&g, count_};
@@ -121,7 +122,7 @@ class gradient_accumulator {
   }
 
   // What was added since the last apply, on average.
-  constexpr gradient_list mean() const {
+  FLOWGRAPH_CONSTEXPR gradient_list mean() const {
     gradient_list result = list_;
     const ref count{list_.graph, count_};
     for (int k = 0; k < list_.size(); ++k) {

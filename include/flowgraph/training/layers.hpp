@@ -1,6 +1,7 @@
 // Layers: functions that make the parameters they need, named below the layer's own name, and return typed tensors.
 //   auto h = relu(fg::layers::dense<128>(x, "hidden"));          // hidden/w: [64, 128], hidden/b: [128]
-// A layer whose name is there already uses its parameters, so that one description serves training and inference.
+// While auto s = g.share_variables(); lives, a layer whose name is there already uses its parameters, so that one
+// description serves training and inference; else its name is taken.
 // Without a tensor a layer is a function of one, for sequential and residual.
 #pragma once
 #include <flowgraph/functions/convolution.hpp>
@@ -17,6 +18,49 @@ namespace flowgraph {
 
 enum class phase : bool { inference, training };
 
+namespace detail {
+
+// What the first arguments of a layer are: a tensor or none, then a name, ...
+template <class... X>
+inline constexpr bool tensor_and_name = false;
+template <class A, class B, class... X>
+inline constexpr bool tensor_and_name<A, B, X...> = any_tensor<A> && text_argument<B>;
+template <class... X>
+inline constexpr bool name_alone = false;
+template <class A, class... X>
+inline constexpr bool name_alone<A, X...> = text_argument<A> && !(any_tensor<X> || ...);
+template <class... X>
+inline constexpr bool layer_and_phase = false;
+template <class A, class B, class... X>
+inline constexpr bool layer_and_phase<A, B, X...> = text_argument<A> && std::is_same_v<B, phase>;
+template <class A, class B, class C, class... X>
+  requires any_tensor<A>
+inline constexpr bool layer_and_phase<A, B, C, X...> = text_argument<B> && std::is_same_v<C, phase>;
+template <class... X>
+inline constexpr bool rate_and_phase = false;
+template <class A, class B, class... X>
+inline constexpr bool rate_and_phase<A, B, X...> = std::is_convertible_v<A, double> && std::is_same_v<B, phase>;
+template <class A, class B, class C, class... X>
+  requires any_tensor<A>
+inline constexpr bool rate_and_phase<A, B, C, X...> = std::is_convertible_v<B, double> && std::is_same_v<C, phase>;
+template <class... X>
+inline constexpr bool attention_arguments = false;
+template <class A, class B, class C, class... X>
+inline constexpr bool attention_arguments<A, B, C, X...> = any_tensor<A> && any_tensor<B> && text_argument<C>;
+
+template <class... X>
+concept no_layer_arguments = !tensor_and_name<X...> && !name_alone<X...>;
+template <class... X>
+concept no_tensor_and_name = !tensor_and_name<X...>;
+template <class... X>
+concept no_layer_and_phase = !layer_and_phase<X...>;
+template <class... X>
+concept no_rate_and_phase = !rate_and_phase<X...>;
+template <class... X>
+concept no_attention_arguments = !attention_arguments<X...>;
+
+}  // namespace detail
+
 namespace layers {
 
 namespace detail {
@@ -26,27 +70,28 @@ using namespace flowgraph::detail;
 // Nodes made while it lives are named and scoped below the layer.
 class layer_scope {
  public:
-  constexpr layer_scope(graph_data& g, std::string_view name, caller line) : graph(g), where(line), outer_(g.scope) {
+  constexpr layer_scope(graph_data& g, std::string_view name, caller line)
+      : graph(g),
+        where(line),
+        name_(name),
+        outer_(g.scope),
+        noted_(g.noted_updates.size()) {
     g.where = line;
     enter_scope(g, name);
   }
   layer_scope(const layer_scope&) = delete;
   layer_scope& operator=(const layer_scope&) = delete;
-  constexpr ~layer_scope() { graph.scope = outer_; }
+  constexpr ~layer_scope() {
+    graph.scope = outer_;
+    while (graph.noted_updates.size() > noted_) graph.noted_updates.pop();  // whether they run is the layer's business
+  }
 
   // The parameter of this name, made if it is not there.
   template <class T, auto... E>
   constexpr variable<T, canonical<E>()...> parameter(const char* text, const initial_value& initial = {},
                                                      training t = training::trainable) {
     const std::string_view name = text_view(text);
-    using result = variable<T, canonical<E>()...>;
-    const int known = graph.find_in_scope(name);
-    if (known >= 0) {
-      const node& n = graph.nodes[known];
-      if (n.op->id != ops::variable::id || n.type != dtype_of<T> || graph.shapes[n.shape].hash != result::shape.hash)
-        graph.fail(problem::parameter_differs, name);
-      return result{{&graph, known}};
-    }
+    if (!graph.shares_variables && graph.find_in_scope(name) >= 0) graph.fail(problem::layer_taken, name_);
     return add_variable<T, E...>(graph, name, initial, {}, t, where);
   }
 
@@ -54,7 +99,8 @@ class layer_scope {
   const caller where;
 
  private:
-  int outer_;
+  const std::string_view name_;
+  const int outer_, noted_;
 };
 
 template <any_tensor X>
@@ -219,6 +265,31 @@ constexpr auto layer_norm(std::string_view name, double epsilon = 1e-5, caller w
 constexpr auto dropout(double rate, phase p, caller where = {}) {
   return [=](const auto& x) { return dropout(x, rate, p, where); };
 }
+
+// Calls that fit none of these.
+#define FLOWGRAPH_MISUSE_OF_LAYER(name, stated, concept_of_arguments, sentence) \
+  FLOWGRAPH_MISUSE_IF(name, sizeof...(Stated) < stated || flowgraph::detail::concept_of_arguments<X...>, sentence)
+FLOWGRAPH_MISUSE_OF_LAYER(
+    dense, 1, no_layer_arguments,
+    "layers::dense takes its units as a template argument, a tensor and a name, as in dense<32>(x, \"hidden\")")
+FLOWGRAPH_MISUSE_OF_LAYER(
+    conv2d, 3, no_layer_arguments,
+    "layers::conv2d takes channels, height and width as template arguments, a tensor and a name, as in conv2d<64, 3, 3>(images, \"conv1\")")
+FLOWGRAPH_MISUSE_OF_LAYER(
+    batch_norm, 0, no_layer_and_phase,
+    "layers::batch_norm takes a tensor, a name and an fg::phase, as in batch_norm(x, \"norm\", fg::phase::training)")
+FLOWGRAPH_MISUSE_OF_LAYER(layer_norm, 0, no_layer_arguments,
+                          "layers::layer_norm takes a tensor and a name, as in layer_norm(x, \"norm\")")
+FLOWGRAPH_MISUSE_OF_LAYER(
+    dropout, 0, no_rate_and_phase,
+    "layers::dropout takes a tensor, the share that becomes 0 and an fg::phase, as in dropout(x, 0.5, fg::phase::training)")
+FLOWGRAPH_MISUSE_OF_LAYER(
+    embedding, 2, no_tensor_and_name,
+    "layers::embedding takes rows and units as template arguments, a tensor of indices and a name, as in embedding<10000, 64>(words, \"words\")")
+FLOWGRAPH_MISUSE_OF_LAYER(
+    multi_head_attention, 1, no_attention_arguments,
+    "layers::multi_head_attention takes its heads as a template argument, two tensors and a name, as in multi_head_attention<8>(x, x, \"attention\")")
+#undef FLOWGRAPH_MISUSE_OF_LAYER
 
 // One after another: sequential(dense<64>("a"), [](auto x) { return relu(x); }, dense<10>("b"))(x).
 template <class... Layers>

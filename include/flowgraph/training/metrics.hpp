@@ -119,5 +119,25 @@ constexpr auto auc(const P& scores, const L& labels, std::string_view name, call
   return metric{update, value, group(assign(positives, 0, s.where), assign(negatives, 0, s.where))};
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE(mean, no_tensor_and_name, "metrics::mean takes a tensor and a name, as in mean(losses, \"mean_loss\")")
+FLOWGRAPH_MISUSE(
+    accuracy, no_attention_arguments,
+    "metrics::accuracy takes what was predicted, labels and a name, as in accuracy(logits, labels, \"accuracy\")")
+FLOWGRAPH_MISUSE(
+    precision, no_attention_arguments,
+    "metrics::precision takes what was predicted, labels and a name, as in precision(logits, labels, \"precision\")")
+FLOWGRAPH_MISUSE(
+    recall, no_attention_arguments,
+    "metrics::recall takes what was predicted, labels and a name, as in recall(logits, labels, \"recall\")")
+FLOWGRAPH_MISUSE(auc, no_attention_arguments,
+                 "metrics::auc takes what was predicted, labels and a name, as in auc(logits, labels, \"auc\")")
+FLOWGRAPH_MISUSE_IF(
+    top_k_accuracy, sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>,
+    "metrics::top_k_accuracy takes a number as a template argument, what was predicted, labels and a name, as in top_k_accuracy<5>(logits, labels, \"top_k_accuracy\")")
+FLOWGRAPH_MISUSE_IF(
+    confusion_matrix, sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>,
+    "metrics::confusion_matrix takes a number as a template argument, what was predicted, labels and a name, as in confusion_matrix<10>(logits, labels, \"confusion_matrix\")")
+
 }  // namespace metrics
 }  // namespace flowgraph

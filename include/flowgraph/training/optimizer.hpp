@@ -2,6 +2,7 @@
 // step by which a rule moves one variable. A rule is a struct with a name and an update; training/optimizers.hpp has
 // the usual ones.
 #pragma once
+#include <flowgraph/graph/beside.hpp>
 #include <flowgraph/language/graph.hpp>
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/state.hpp>
@@ -30,21 +31,21 @@ struct gradient_list {
 namespace detail {
 
 // A variable that nobody trains, all of one number, named below another name: "w1/momentum".
-constexpr ref add_state(graph_data& g, int shape, dtype type, double initial, text_range base,
-                        std::string_view suffix) {
+FLOWGRAPH_CONSTEXPR ref add_state(graph_data& g, int shape, dtype type, double initial, text_range base,
+                                  std::string_view suffix) {
   const auto words = words_of(ops::variable::attrs{static_cast<std::int64_t>(initializer::constant), initial, 0, 0});
   const int id = g.append(op_def_of<ops::variable>, shape, type, nullptr, 0, words.w, attr_words<ops::variable::attrs>);
   g.name_below(id, base, suffix);
   return {&g, id};
 }
 
-// Of the shape of rows: 1 where an index occurs for the first time, 0 in the rows of those that occur again.
-constexpr ref first_of_each(ref indices, ref rows) {
+// Of the shape of rows: 1 where an index occurs for the first time, 0 in the rows of those that occur again or are -1.
+FLOWGRAPH_CONSTEXPR ref first_of_each(ref indices, ref rows) {
   const ref counts = emit<ops::sum_duplicates>(indices, ops::full_like(rows, 1));
   return emit_as<ops::cast>(rows.shape(), rows.type(), emit<ops::greater>(counts, ops::scalar_like(counts, 0)));
 }
 
-constexpr ref scalar_cast(ref x, dtype type) {
+FLOWGRAPH_CONSTEXPR ref scalar_cast(ref x, dtype type) {
   if (x.type() == type) return x;
   return emit_as<ops::cast>(extents{}, type, x);
 }
@@ -60,7 +61,7 @@ class update_round {
   detail::vec<int> updates;
 
   // How many steps were done before this one: a scalar int64 that is saved and restored like any variable.
-  constexpr ref steps_done() {
+  FLOWGRAPH_CONSTEXPR ref steps_done() {
     if (!counter_) counter_ = detail::add_state(graph, 0, dtype::int64, 0, graph.store(optimizer_), "steps");
     return counter_;
   }
@@ -70,7 +71,7 @@ class update_round {
   }
 
   // A scalar in another type; asked for again, the same node.
-  constexpr ref scalar_as(ref x, dtype type) {
+  FLOWGRAPH_CONSTEXPR ref scalar_as(ref x, dtype type) {
     if (x.type() == type) return x;
     for (const scalar& s : scalars_)
       if (s.of == x.id && s.type == type) return {&graph, s.id};
@@ -106,17 +107,21 @@ class update_step {
   const ref rate;  // a scalar of the variable's type
 
   constexpr bool is_sparse() const { return gradient_.is(op_def_of<ops::indexed_slices>); }
-  constexpr ref indices() const { return gradient_.input(0); }
-  constexpr ref rows() const { return gradient_.input(1); }
+  // Where nothing was looked up, the first row with zeros.
+  constexpr ref indices() {
+    if (!indices_) indices_ = ops::indices_of(gradient_);
+    return indices_;
+  }
+  constexpr ref rows() const { return ops::rows_of(gradient_); }
 
   // The gradient; of a table one row for each index, where an index that occurs again has zeros.
-  constexpr ref gradient() {
+  FLOWGRAPH_CONSTEXPR ref gradient() {
     if (!is_sparse()) return gradient_;
-    if (!summed_) summed_ = emit<ops::sum_duplicates>(indices(), rows());
+    if (!summed_) summed_ = emit<ops::sum_duplicates>(gradient_.input(0), gradient_.input(1));
     return summed_;
   }
   // The present value of the variable or of a slot.
-  constexpr ref value(ref state) {
+  FLOWGRAPH_CONSTEXPR ref value(ref state) {
     if (!is_sparse()) return state;
     return emit<ops::embedding_lookup>(state, indices());
   }
@@ -128,12 +133,12 @@ class update_step {
   }
   constexpr ref slot(const char* suffix, double initial) { return slot(detail::text_view(suffix), initial); }
   // state = next, of a slot or of the variable itself.
-  constexpr void set(ref state, ref next) {
+  FLOWGRAPH_CONSTEXPR void set(ref state, ref next) {
     if (!is_sparse()) return run(emit<ops::assign>(state, next));
     run(emit<ops::scatter_add>(state, indices(), (next - value(state)) * first_of_each()));
   }
   // variable -= by
-  constexpr void subtract(ref by) {
+  FLOWGRAPH_CONSTEXPR void subtract(ref by) {
     if (!is_sparse()) return run(emit<ops::assign_sub>(variable, by));
     run(emit<ops::scatter_sub>(variable, indices(), by * first_of_each()));
   }
@@ -144,21 +149,40 @@ class update_step {
   constexpr ref in_type(ref scalar) { return round_.scalar_as(scalar, variable.type()); }
 
  private:
-  constexpr ref first_of_each() {
-    if (!first_) first_ = detail::first_of_each(indices(), rows());
+  FLOWGRAPH_CONSTEXPR ref first_of_each() {
+    if (!first_) first_ = detail::first_of_each(gradient_.input(0), gradient_.input(1));
     return first_;
   }
 
   update_round& round_;
   ref gradient_;
   text_range name_;
-  ref summed_, first_;
+  ref indices_, summed_, first_;
 };
 
 namespace detail {
 
 constexpr bool finite_positive(double x) { return x > 0 && x - x == 0; }
 constexpr bool within(double x, double low, double below) { return x >= low && x < below; }
+
+// Stands for a learning rate that is none, or is missing; the compiler has reported it.
+template <class T>
+constexpr bool refuse_rate() {
+  mistake<problem::rate_kind, T>();
+  return true;
+}
+struct no_rate {
+  constexpr no_rate() = default;
+  template <class T>
+  constexpr no_rate(const T&) noexcept(refuse_rate<T>()) {}
+};
+template <class Rate>
+constexpr Rate missing_rate() {
+  mistake<problem::rate_kind, Rate>();
+  return {};
+}
+template <class T>
+concept not_a_rate = !number<T> && !std::is_class_v<T>;
 
 // Rates: a number, a scalar tensor, or a schedule: a function from the steps done, a tensor<float>, to a scalar tensor.
 template <class Rate>
@@ -175,6 +199,9 @@ constexpr ref rate_scalar(update_round& r, const Rate& rate, ref like) {
   } else if constexpr (any_tensor<Rate>) {
     if (rate.graph != &r.graph) r.graph.fail(problem::different_graphs, "rate");
     return r.scalar_as({rate.graph, rate.id}, like.type());
+  } else if constexpr (!requires(tensor<float> done) { rate(done); }) {
+    if constexpr (!std::is_same_v<Rate, no_rate> && !is_unknown<Rate>) mistake<problem::rate_kind, Rate>();
+    return ops::scalar_like(like, 1);
   } else {
     const ref done = r.scalar_as(r.steps_done(), dtype::float32);
     const auto scheduled = rate(tensor<float>{&r.graph, done.id});
@@ -185,7 +212,7 @@ constexpr ref rate_scalar(update_round& r, const Rate& rate, ref like) {
 }
 
 // Every trainable variable that the loss depends on, with its gradient.
-constexpr gradient_list gradients_of_variables(graph_data& g, int loss) {
+FLOWGRAPH_CONSTEXPR gradient_list gradients_of_variables(graph_data& g, int loss) {
   const int size = loss + 1;
   vec<bool> reached(size);
   reached[loss] = true;
@@ -211,7 +238,7 @@ constexpr gradient_list gradients_of_variables(graph_data& g, int loss) {
 }
 
 // The first name of each variable of a list.
-constexpr vec<text_range> names_of(const gradient_list& list) {
+FLOWGRAPH_CONSTEXPR vec<text_range> names_of(const gradient_list& list) {
   const graph_data& g = *list.graph;
   int size = 0;
   for (const gradient_list::entry& e : list.entries) size = e.variable < size ? size : e.variable + 1;
@@ -227,11 +254,15 @@ constexpr operation apply_rule(const Optimizer& rule, const gradient_list& list)
   graph_data& g = *list.graph;
   const source where = g.where;
   const int device = g.device;
+  const bool asked = asks_for_devices(g);
+  const bool at_end = g.at_end;
+  g.at_end = g.current_region == 0;
   const vec<text_range> names = names_of(list);
   update_round round(g, Optimizer::name);
   ref rate;
   for (int k = 0; k < list.size(); ++k) {
-    g.device = g.nodes[list.entries[k].variable].device;  // state and what updates it live together
+    const int variable = list.entries[k].variable;  // with its state, and what updates both
+    g.device = asked ? beside(g, variable) : 0;
     if (!rate || rate.type() != list.variable(k).type()) rate = rate_scalar(round, rule.rate, list.variable(k));
     update_step step(round, list.variable(k), list.gradient(k), rate, names[k]);
     rule.update(step);
@@ -239,8 +270,30 @@ constexpr operation apply_rule(const Optimizer& rule, const gradient_list& list)
   g.device = device;
   round.count_step();
   g.where = where;
-  return {&g, ops::append_group(g, round.updates.begin(), round.updates.size())};
+  const int all = ops::append_group(g, round.updates.begin(), round.updates.size());
+  g.at_end = at_end;
+  g.note_update(all, Optimizer::name);
+  return {&g, all};
 }
+
+}  // namespace detail
+
+#define FLOWGRAPH_CONST_MISUSE(name, concept_of_arguments, sentence)                             \
+  template <class... X>                                                                          \
+    requires detail::concept_of_arguments<X...>                                                  \
+  constexpr auto name(const X&... x) const {                                                     \
+    if constexpr (!(detail::is_unknown<X> || ...)) static_assert(detail::given<X...>, sentence); \
+    return detail::unknown_among(x...);                                                          \
+  }
+
+namespace detail {
+
+template <class... X>
+inline constexpr bool gradients_first = false;
+template <class A, class... X>
+inline constexpr bool gradients_first<A, X...> = std::is_same_v<A, gradient_list>;
+template <class... X>
+concept no_gradients_first = !gradients_first<X...>;
 
 }  // namespace detail
 
@@ -256,7 +309,8 @@ template <class Self>
 struct optimizer {
   // One operation that moves every trainable variable that the loss depends on.
   template <any_tensor Loss>
-  constexpr auto minimize(const Loss& loss, caller where = {}) const {
+  [[nodiscard("an update runs where it has a name, or is fetched")]] constexpr auto minimize(const Loss& loss,
+                                                                                             caller where = {}) const {
     return apply_gradients(compute_gradients(loss, where), where);
   }
 
@@ -275,7 +329,8 @@ struct optimizer {
     }
   }
 
-  constexpr operation apply_gradients(const gradient_list& list, caller where = {}) const {
+  [[nodiscard("an update runs where it has a name, or is fetched")]] constexpr operation apply_gradients(
+      const gradient_list& list, caller where = {}) const {
     list.graph->where = where;
     const auto& self = static_cast<const Self&>(*this);
     problem p = detail::check_rate(self.rate);
@@ -284,6 +339,17 @@ struct optimizer {
     if (p != problem::none) list.graph->fail(p, Self::name);
     return detail::apply_rule(self, list);
   }
+
+  // Calls that fit none of these.
+  FLOWGRAPH_CONST_MISUSE(minimize, no_tensor_first,
+                         "minimize takes a loss, which is a scalar tensor, as in minimize(loss)")
+  FLOWGRAPH_CONST_MISUSE(compute_gradients, no_tensor_first,
+                         "compute_gradients takes a loss, which is a scalar tensor, as in compute_gradients(loss)")
+  FLOWGRAPH_CONST_MISUSE(
+      apply_gradients, no_gradients_first,
+      "apply_gradients takes what compute_gradients gives, as in apply_gradients(compute_gradients(loss))")
 };
+
+#undef FLOWGRAPH_CONST_MISUSE
 
 }  // namespace flowgraph

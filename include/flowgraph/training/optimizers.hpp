@@ -14,7 +14,7 @@ struct gradient_descent : optimizer<gradient_descent<Rate>> {
   static constexpr std::string_view name = "gradient_descent";
   Rate rate;
 
-  constexpr explicit gradient_descent(const Rate& learning_rate) : rate(learning_rate) {}
+  constexpr explicit gradient_descent(const Rate& learning_rate = detail::missing_rate<Rate>()) : rate(learning_rate) {}
 
   constexpr void update(update_step& s) const {
     // Linear in the gradient: rows of equal index need not be added up first.
@@ -31,7 +31,8 @@ struct momentum : optimizer<momentum<Rate>> {
   double decay;
   bool nesterov;
 
-  constexpr explicit momentum(const Rate& learning_rate, double momentum_decay = 0.9, bool use_nesterov = false)
+  constexpr explicit momentum(const Rate& learning_rate = detail::missing_rate<Rate>(), double momentum_decay = 0.9,
+                              bool use_nesterov = false)
       : rate(learning_rate),
         decay(momentum_decay),
         nesterov(use_nesterov) {}
@@ -53,7 +54,7 @@ struct adagrad : optimizer<adagrad<Rate>> {
   double initial;
   double epsilon;
 
-  constexpr explicit adagrad(const Rate& learning_rate, double initial_accumulator = 0.1,
+  constexpr explicit adagrad(const Rate& learning_rate = detail::missing_rate<Rate>(), double initial_accumulator = 0.1,
                              double denominator_epsilon = 1e-7)
       : rate(learning_rate),
         initial(initial_accumulator),
@@ -76,7 +77,8 @@ struct adadelta : optimizer<adadelta<Rate>> {
   double rho;
   double epsilon;
 
-  constexpr explicit adadelta(const Rate& learning_rate, double decay = 0.9, double denominator_epsilon = 1e-6)
+  constexpr explicit adadelta(const Rate& learning_rate = detail::missing_rate<Rate>(), double decay = 0.9,
+                              double denominator_epsilon = 1e-6)
       : rate(learning_rate),
         rho(decay),
         epsilon(denominator_epsilon) {}
@@ -110,7 +112,9 @@ struct rmsprop : optimizer<rmsprop<Rate>> {
   Rate rate;
   parameters with;
 
-  constexpr explicit rmsprop(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+  constexpr explicit rmsprop(const Rate& learning_rate = detail::missing_rate<Rate>(), const parameters& p = {})
+      : rate(learning_rate),
+        with(p) {}
 
   constexpr problem check() const {
     const bool ok = detail::within(with.rho, 0, 1) && detail::within(with.momentum, 0, 1) && with.epsilon >= 0;
@@ -164,7 +168,9 @@ struct adam : optimizer<adam<Rate>> {
   Rate rate;
   parameters with;
 
-  constexpr explicit adam(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+  constexpr explicit adam(const Rate& learning_rate = detail::missing_rate<Rate>(), const parameters& p = {})
+      : rate(learning_rate),
+        with(p) {}
 
   constexpr problem check() const { return with.check(); }
   constexpr void update(update_step& s) const { s.subtract(with.direction(s) * s.rate); }
@@ -179,7 +185,8 @@ struct adamw : optimizer<adamw<Rate>> {
   double weight_decay;
   parameters with;
 
-  constexpr explicit adamw(const Rate& learning_rate, double decay = 0.01, const parameters& p = {})
+  constexpr explicit adamw(const Rate& learning_rate = detail::missing_rate<Rate>(), double decay = 0.01,
+                           const parameters& p = {})
       : rate(learning_rate),
         weight_decay(decay),
         with(p) {}
@@ -206,7 +213,9 @@ struct ftrl : optimizer<ftrl<Rate>> {
   Rate rate;
   parameters with;
 
-  constexpr explicit ftrl(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+  constexpr explicit ftrl(const Rate& learning_rate = detail::missing_rate<Rate>(), const parameters& p = {})
+      : rate(learning_rate),
+        with(p) {}
 
   constexpr problem check() const {
     return with.l1 >= 0 && with.l2 >= 0 && with.initial_accumulator > 0 ? problem::none : problem::hyper_parameter;
@@ -238,7 +247,9 @@ struct lion : optimizer<lion<Rate>> {
   Rate rate;
   parameters with;
 
-  constexpr explicit lion(const Rate& learning_rate, const parameters& p = {}) : rate(learning_rate), with(p) {}
+  constexpr explicit lion(const Rate& learning_rate = detail::missing_rate<Rate>(), const parameters& p = {})
+      : rate(learning_rate),
+        with(p) {}
 
   constexpr problem check() const {
     const bool ok = detail::within(with.beta1, 0, 1) && detail::within(with.beta2, 0, 1) && with.weight_decay >= 0;
@@ -252,5 +263,21 @@ struct lion : optimizer<lion<Rate>> {
     s.subtract(direction * s.rate);
   }
 };
+
+// Made with something that is no rate, or with nothing.
+#define FLOWGRAPH_NO_RATE(optimizer)                                    \
+  template <detail::not_a_rate Rate, class... Rest>                     \
+  optimizer(const Rate&, const Rest&...) -> optimizer<detail::no_rate>; \
+  optimizer() -> optimizer<detail::no_rate>;
+FLOWGRAPH_NO_RATE(gradient_descent)
+FLOWGRAPH_NO_RATE(momentum)
+FLOWGRAPH_NO_RATE(adagrad)
+FLOWGRAPH_NO_RATE(adadelta)
+FLOWGRAPH_NO_RATE(rmsprop)
+FLOWGRAPH_NO_RATE(adam)
+FLOWGRAPH_NO_RATE(adamw)
+FLOWGRAPH_NO_RATE(ftrl)
+FLOWGRAPH_NO_RATE(lion)
+#undef FLOWGRAPH_NO_RATE
 
 }  // namespace flowgraph

@@ -115,4 +115,12 @@ constexpr auto gru(const X& x, std::string_view name, const H& state, const Leng
                                                                               detail::as_tensor(x), lengths, state);
 }
 
+// Calls that fit none of these.
+FLOWGRAPH_MISUSE_IF(
+    lstm, sizeof...(Stated) == 0 || flowgraph::detail::no_tensor_and_name<X...>,
+    "layers::lstm takes its units as a template argument, a tensor and a name, as in lstm<64>(x, \"lstm\")")
+FLOWGRAPH_MISUSE_IF(
+    gru, sizeof...(Stated) == 0 || flowgraph::detail::no_tensor_and_name<X...>,
+    "layers::gru takes its units as a template argument, a tensor and a name, as in gru<64>(x, \"gru\")")
+
 }  // namespace flowgraph::layers

@@ -20,7 +20,7 @@ std::string ops_text(const plan_view& p, const instruction& x) {
 // The kernel that computes an instruction of a workspace is the library's own or a provider's.
 template <class Tag = void>
 std::string_view provider_of(const workspace& w, int i) {
-  if (w.attempt_of(i) != nullptr) return "a resource";
+  if (w.awaited_of(i) != nullptr) return carries(w.plan().instructions[i]) ? "a channel" : "a resource";
   const kernel_provider* const by = w.call(i).by;
   return by != nullptr ? by->name : "flowgraph";
 }

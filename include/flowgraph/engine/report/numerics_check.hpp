@@ -71,7 +71,16 @@ class basic_numerics_check {
           text += text_from({", ", six_digits(static_cast<double>(v.as<const T>()[r.first])), " there"});
         });
     }
+    if (const array_view* empty = first_empty())
+      text += text_from({"\n  the step was fed ", type_text(*empty), ": of no elements a mean is not a number"});
     throw execution_error(problem::not_finite, text);
+  }
+  // Of what the step is made of: the first that has no elements because of what was fed.
+  const array_view* first_empty() const {
+    const array_view* const all = views_ - instruction_.operands;
+    for (int k = 0; k < plan_.operands.count; ++k)
+      if (all[k].rank > 0 && all[k].size() == 0) return &all[k];
+    return nullptr;
   }
 
   const plan_view& plan_;

@@ -40,6 +40,7 @@ struct basic_value_range {
   bool is_finite() const { return nans == 0 && infinities == 0; }
   // -1 to 3.5, 2 NaN, 1 infinite
   std::string text() const {
+    if (count == 0) return "no elements";
     std::string s =
         count == nans + infinities ? "no finite numbers" : text_from({six_digits(min), " to ", six_digits(max)});
     if (nans > 0) s += text_from({", ", nans, " NaN"});

@@ -52,7 +52,7 @@ class basic_queue_resource final : public resource {
     ~turn() override {
       if (!spare_.empty()) queue_.give_back(spare_);
     }
-    turn* next = nullptr;
+    turn *next = nullptr, *before = nullptr;
 
    protected:
     friend class basic_queue_resource;
@@ -75,7 +75,7 @@ class basic_queue_resource final : public resource {
     element_list hand_;   // what goes in, or came out
     element_list spare_;  // to be filled next time
     std::int64_t wanted_ = 1, moved_ = 0, left_ = 0;
-    bool done_ = false;
+    bool in_line_ = false;
     problem failure_ = problem::none;
   };
 
@@ -221,7 +221,6 @@ class basic_queue_resource final : public resource {
     bool done = false;
     {
       const std::lock_guard lock(mutex_);
-      t.done_ = false;
       t.who_ = nullptr;
       t.failure_ = problem::none;
       t.moved_ = 0;
@@ -232,20 +231,22 @@ class basic_queue_resource final : public resource {
       }
       inside_.reserve(made_);  // so that nothing throws once it is in line
       line.push_back(&t);
+      t.in_line_ = true;
       settle(woken);
-      done = t.done_;
+      done = !t.in_line_;
       if (!done) t.who_ = &w;
       if (&line == &putters_ && t.kept_) t.spare_.take(spare_, t.wanted_);
     }
     wake(woken);
     return done;
   }
-  // False: it is done already.
+  // False: it is done already, or has left.
   bool leave_line(turn& t, linked_list<turn>& line) noexcept {
     linked_list<turn> woken;
     {
       const std::lock_guard lock(mutex_);
-      if (t.done_) return false;
+      if (!t.in_line_) return false;
+      t.in_line_ = false;
       line.remove(&t);
       if (&line == &getters_) take_back(t);
       settle(woken);
@@ -289,7 +290,7 @@ class basic_queue_resource final : public resource {
   // The first in line.
   static void complete(linked_list<turn>& line, linked_list<turn>& woken, problem failure) {
     turn* t = line.pop_front();
-    t->done_ = true;
+    t->in_line_ = false;
     t->failure_ = failure;
     if (t->who_ != nullptr) woken.push_back(t);
   }

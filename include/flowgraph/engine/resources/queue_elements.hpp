@@ -16,7 +16,7 @@ namespace flowgraph::detail {
 struct queue_element {
   explicit queue_element(std::size_t bytes) : data(allocate_aligned<std::byte>(bytes)) {}
 
-  queue_element* next = nullptr;
+  queue_element *next = nullptr, *before = nullptr;
   std::int64_t priority = 0;
   std::uint64_t turn = 0;  // among equals
   aligned_buffer<std::byte> data;

@@ -31,6 +31,18 @@ class basic_resource_store {
         by_node_[seen_] = find_(all_, g.name_of(seen_), op, g.attrs(seen_), seed);
     }
   }
+  // Of a graph that was not given to add_new, and will be gone.
+  std::shared_ptr<resource> of_other_graph(const graph_view& g, int node, std::uint64_t seed) {
+    const std::lock_guard lock(mutex_);
+    return find_(all_, g.name_of(node), g.nodes[node].op->id, g.attrs(node), seed);
+  }
+  // What another store is made of that has the same.
+  std::shared_ptr<resources> common() {
+    const std::lock_guard lock(mutex_);
+    if (all_ == nullptr) all_ = std::make_shared<resources>();
+    return all_;
+  }
+  resource_finder finder() const { return find_; }
   std::shared_ptr<resource> of_node(int node) {
     const std::lock_guard lock(mutex_);
     return by_node_.at(node);

@@ -15,9 +15,21 @@ namespace flowgraph::detail {
 
 // Somebody in line, until it is granted what it came for.
 struct line_turn : attempt {
-  line_turn* next = nullptr;
+  line_turn *next = nullptr, *before = nullptr;
   waiter* who = nullptr;
-  bool granted = false;
+  bool in_line = false;
+
+  void stand(linked_list<line_turn>& line, waiter& w) {
+    who = &w;
+    in_line = true;
+    line.push_back(this);
+  }
+  // False: it is not in line, or not any more.
+  bool leave_line(linked_list<line_turn>& line) {
+    if (!std::exchange(in_line, false)) return false;
+    line.remove(this);
+    return true;
+  }
 };
 
 template <class Tag = void>
@@ -31,7 +43,7 @@ class basic_mutex_resource final : public resource {
     bool begin(const kernel_args&, waiter& w) override { return mutex_.acquire(*this, owner_, w); }
     bool cancel() noexcept override {
       const std::lock_guard lock(mutex_.mutex_);
-      return !granted && mutex_.line_.remove(this);
+      return leave_line(mutex_.line_);
     }
     void finish(const kernel_args&) override {}
     void leave() noexcept override { mutex_.release(owner_); }
@@ -68,7 +80,7 @@ class basic_mutex_resource final : public resource {
       owner_ = nullptr;
       if (!line_.empty()) {
         next = static_cast<acquiring*>(line_.pop_front());
-        next->granted = true;
+        next->in_line = false;
         owner_ = next->owner_;
       }
     }
@@ -83,13 +95,12 @@ class basic_mutex_resource final : public resource {
   bool acquire(acquiring& a, const void* owner, waiter& w) {
     const std::lock_guard lock(mutex_);
     if (owner_ == owner) refuse(problem::mutex_held);
-    a.granted = owner_ == nullptr;
-    a.who = &w;
-    if (a.granted)
-      owner_ = owner;
-    else
-      line_.push_back(&a);
-    return a.granted;
+    if (owner_ != nullptr) {
+      a.stand(line_, w);
+      return false;
+    }
+    owner_ = owner;
+    return true;
   }
 
   std::string name_;
@@ -110,7 +121,7 @@ class basic_barrier_resource final : public resource {
     bool begin(const kernel_args&, waiter& w) override { return barrier_.arrive(*this, w); }
     bool cancel() noexcept override {
       const std::lock_guard lock(barrier_.mutex_);
-      return !granted && barrier_.line_.remove(this);
+      return leave_line(barrier_.line_);
     }
     void finish(const kernel_args&) override {}
 
@@ -128,13 +139,11 @@ class basic_barrier_resource final : public resource {
     linked_list<line_turn> all;
     {
       const std::lock_guard lock(mutex_);
-      a.granted = line_.size() + 1 == parties_;
-      if (!a.granted) {
-        a.who = &w;
-        line_.push_back(&a);
+      if (line_.size() + 1 < parties_) {
+        a.stand(line_, w);
         return false;
       }
-      for (line_turn* t = line_.front(); t != nullptr; t = t->next) t->granted = true;
+      for (line_turn* t = line_.front(); t != nullptr; t = t->next) t->in_line = false;
       all.take(line_, line_.size());
     }
     while (!all.empty()) all.pop_front()->who->wake();

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <flowgraph/kernels/cpu/elementwise.hpp>
+#include <flowgraph/kernels/cpu/row_product.hpp>
+#include <flowgraph/kernels/cpu/runs.hpp>
 #include <flowgraph/kernels/distributions.hpp>
 #include <flowgraph/language/init.hpp>
 
@@ -36,15 +36,14 @@ template <class Real = double>
 std::vector<Real> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
   std::vector<Real> all(static_cast<std::size_t>(n * length));
   fill_normal(stream, all.data(), n * length, 0, 1);
-  using vector = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
   for (std::int64_t k = 0; k < n; ++k) {
-    vector v(all.data() + k * length, length);
+    Real* const v = all.data() + k * length;
     for (int pass = 0; pass < 2; ++pass)
       for (std::int64_t j = 0; j < k; ++j) {
-        const vector q(all.data() + j * length, length);
-        v -= (q * v).sum() * q;
+        const Real* const q = all.data() + j * length;
+        add_scaled_run(v, q, -dot_product(q, v, length), length);
       }
-    v /= std::sqrt((v * v).sum());
+    divide_run(v, std::sqrt(dot_product(v, v, length)), length);
   }
   return all;
 }
@@ -61,49 +60,50 @@ void fill_orthogonal(T* to, const std::vector<std::int64_t>& dims, std::int64_t 
           convert<T>(gain * q[static_cast<std::size_t>(rows < columns ? i * columns + j : j * rows + i)]);
 }
 
+// Numbers between a and b, or normal ones of mean a and deviation b.
+struct drawn_from {
+  bool uniform;
+  double a, b;
+};
+template <class Tag = void>
+drawn_from distribution_of(const initial_value& initial, const std::vector<std::int64_t>& dims) {
+  using enum initializer;
+  const initializer kind = initial.kind;
+  if (kind == uniform || kind == normal) return {kind == uniform, initial.a, initial.b};
+  const fan units(dims);
+  const bool glorot = kind == glorot_uniform || kind == glorot_normal;
+  const bool lecun = kind == lecun_uniform || kind == lecun_normal;
+  const double variance = glorot ? 2 / (units.in + units.out) : (lecun ? 1 : 2) / units.in;
+  if (kind == glorot_uniform || kind == he_uniform || kind == lecun_uniform)
+    return {true, -std::sqrt(3 * variance), std::sqrt(3 * variance)};
+  return {false, 0, std::sqrt(variance)};
+}
+
+// a + b, where b is what an integer has more than a double can say.
+template <class T>
+T constant_number(const initial_value& initial) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (initial.b != 0) {
+      const auto whole = initial.a < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(initial.a))
+                                       : static_cast<std::uint64_t>(initial.a);
+      const auto exact =
+          static_cast<std::int64_t>(whole + static_cast<std::uint64_t>(static_cast<std::int64_t>(initial.b)));
+      return static_cast<T>(ops::number_word<T>(exact));
+    }
+  }
+  return convert<T>(initial.a);
+}
+
 // Of a kind that check_initial (language/init.hpp) allows for this type and these extents.
 template <class T>
 void fill_initial(T* to, const std::vector<std::int64_t>& dims, std::int64_t n, const random_stream& stream,
                   const initial_value& initial) {
-  const fan units(dims);
-  const auto uniform = [&](double low, double high) {
-    if constexpr (!std::is_same_v<T, bool>) fill_uniform(stream, to, n, low, high);
-  };
-  const auto normal = [&](double mean, double deviation) {
-    if constexpr (is_floating(dtype_of<T>)) fill_normal(stream, to, n, mean, deviation);
-  };
-  const auto within = [&](double variance) { uniform(-std::sqrt(3 * variance), std::sqrt(3 * variance)); };
-  const auto around = [&](double variance) { normal(0, std::sqrt(variance)); };
   switch (initial.kind) {
     case initializer::constant:
-      std::fill_n(to, n, convert<T>(initial.a));
-      break;
-    case initializer::uniform:
-      uniform(initial.a, initial.b);
-      break;
-    case initializer::normal:
-      normal(initial.a, initial.b);
+      std::fill_n(to, n, constant_number<T>(initial));
       break;
     case initializer::truncated_normal:
       if constexpr (is_floating(dtype_of<T>)) fill_truncated_normal(stream, to, n, initial.a, initial.b);
-      break;
-    case initializer::glorot_uniform:
-      within(2 / (units.in + units.out));
-      break;
-    case initializer::glorot_normal:
-      around(2 / (units.in + units.out));
-      break;
-    case initializer::he_uniform:
-      within(2 / units.in);
-      break;
-    case initializer::he_normal:
-      around(2 / units.in);
-      break;
-    case initializer::lecun_uniform:
-      within(1 / units.in);
-      break;
-    case initializer::lecun_normal:
-      around(1 / units.in);
       break;
     case initializer::orthogonal:
       if constexpr (is_floating(dtype_of<T>)) fill_orthogonal(to, dims, n, stream, initial.a);
@@ -114,6 +114,12 @@ void fill_initial(T* to, const std::vector<std::int64_t>& dims, std::int64_t n, 
       break;
     case initializer::values:  // the store has them
       break;
+    default:
+      if (const drawn_from d = distribution_of(initial, dims); d.uniform) {
+        if constexpr (!std::is_same_v<T, bool>) fill_uniform(stream, to, n, d.a, d.b);
+      } else {
+        if constexpr (is_floating(dtype_of<T>)) fill_normal(stream, to, n, d.a, d.b);
+      }
   }
 }
 

@@ -1,43 +1,61 @@
 // Who may read or change a variable: any number of readers, or one writer. One word for each variable, so that a step
-// without competition pays one atomic operation; who has to wait does so in the one waiting room of the session.
+// without competition pays one atomic operation; who has to wait stands in the variable's line, without a thread.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
-#include <flowgraph/engine/step/step_limits.hpp>
+#include <flowgraph/engine/threads/linked_list.hpp>
 
 namespace flowgraph::detail {
 
+// Of a session: keeps all its variables' lines.
 struct waiting_room {
   std::mutex mutex;
-  std::condition_variable_any changed;
   std::atomic<int> waiting{0};
-
-  // After a lock was given back.
-  void tell() {
-    if (waiting.load() == 0) return;
-    const std::lock_guard lock(mutex);
-    changed.notify_all();
-  }
 };
 
-// A writer first claims the lock, which keeps new readers out, then waits for those inside: a stream of readers can't
-// keep it waiting for ever.
+// Somebody in a variable's line.
+struct variable_turn {
+  variable_turn *next, *before;
+  bool exclusive, claimed;
+  bool in_line = false;
+};
+
+// A writer who is the first in line claims the lock, which keeps new readers out, then waits for those inside: a stream
+// of readers can't keep it waiting for ever.
 template <class Tag = void>
 class basic_variable_lock {
  public:
-  // Throws, without the lock, when the limits say so.
-  void lock(waiting_room& room, bool exclusive, const step_limits* within) {
-    if (exclusive ? !take() : !enter()) wait(room, exclusive, within);
-  }
-  void unlock(waiting_room& room, bool exclusive) {
+  bool try_lock(bool exclusive) { return exclusive ? take() : enter(); }
+  // Afterwards, if anybody waits in the room, somebody in line may have the lock: next().
+  void unlock(bool exclusive) {
     if (exclusive)
       word_.fetch_and(~writer);
     else
       word_.fetch_sub(1);
-    room.tell();
+  }
+
+  // The rest with the room's mutex. False: it stands in line.
+  bool stand(variable_turn& t, bool exclusive) {
+    t.exclusive = exclusive;
+    t.claimed = false;
+    if (line_.empty() && got(t)) return true;
+    line_.push_back(&t);
+    t.in_line = true;
+    return false;
+  }
+  // The first in line if it has the lock now; then it is no longer in line. Null: nobody is, or it waits.
+  variable_turn* next() {
+    if (line_.empty() || !got(*line_.front())) return nullptr;
+    line_.front()->in_line = false;
+    return line_.pop_front();
+  }
+  // Of one in line. Others may have the lock afterwards.
+  void leave(variable_turn& t) {
+    line_.remove(&t);
+    t.in_line = false;
+    if (t.claimed) word_.fetch_and(~writer);
   }
 
  private:
@@ -53,32 +71,14 @@ class basic_variable_lock {
     std::uint32_t free = 0;
     return word_.compare_exchange_strong(free, writer);
   }
-
-  [[gnu::noinline]] void wait(waiting_room& room, bool exclusive, const step_limits* within) {
-    std::unique_lock lock(room.mutex);
-    ++room.waiting;
-    bool claimed = false, got = false;
-    const auto ready = [&] {
-      if (!exclusive) return got = enter();
-      claimed = claimed || (word_.fetch_or(writer) & writer) == 0;
-      return got = claimed && word_.load() == writer;
-    };
-    try {
-      if (within == nullptr) room.changed.wait(lock, ready);
-      while (!got) {
-        within->wait(room.changed, lock, ready);
-        if (!got) within->check();
-      }
-    } catch (...) {
-      if (claimed) word_.fetch_and(~writer);
-      --room.waiting;
-      room.changed.notify_all();
-      throw;
-    }
-    --room.waiting;
+  bool got(variable_turn& t) {
+    if (!t.exclusive) return enter();
+    t.claimed = t.claimed || (word_.fetch_or(writer) & writer) == 0;
+    return t.claimed && word_.load() == writer;
   }
 
   std::atomic<std::uint32_t> word_{0};
+  linked_list<variable_turn> line_;
 };
 using variable_lock = basic_variable_lock<>;
 

@@ -39,12 +39,13 @@ using kept_feeds = basic_kept_feeds<>;
 
 // One step: a task when it can run, a waiter when it can't. It deletes itself when it is over.
 template <class Tag = void>
-class basic_async_step final : public waiter, public task_line::task, public alarm_clock::alarm {
+class basic_async_step final : public waiter, public crew::task, public timer::alarm {
  public:
   // Throws feed_error.
   basic_async_step(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
                    std::shared_ptr<step_listener> listener)
-      : crew_(e.crew()),
+      : threads_(e.threads()),
+        others_(e.without_callers()),
         graph_(g),
         feeds_(r.feeds, s.program.plan().feeds.size()),
         limits_(r.within != nullptr ? *r.within : limits{}),
@@ -52,6 +53,8 @@ class basic_async_step final : public waiter, public task_line::task, public ala
         listener_(std::move(listener)) {
     step_.emplace(e, s, graph_, feeds_.data(), limited_ ? &limits_ : nullptr);
   }
+
+  bool timed() const { return limited_ && limits_.deadline != limits::clock::time_point::max(); }
 
   void run() noexcept final {
     for (;;) {
@@ -61,16 +64,15 @@ class basic_async_step final : public waiter, public task_line::task, public ala
       watch();
       if (turn_.exchange(turn::parked) != turn::woken) return;  // who wakes it goes on here, or has done so
     }
-    async_crew& crew = crew_;
+    async_steps& others = others_;
+    const bool had_time = timed();
     delete this;
-    crew.leave();
+    others.leave(had_time);
   }
   void wake() noexcept final {
-    if (turn_.exchange(turn::woken) == turn::parked) crew_.line.add(*this);
+    if (turn_.exchange(turn::woken) == turn::parked) threads_.post(*this);
   }
-  void ring() noexcept final {
-    interrupt(std::make_exception_ptr(deadline_error(problem::deadline_passed, sentence(problem::deadline_passed))));
-  }
+  void ring() noexcept final { interrupt(problem::deadline_passed); }
 
  private:
   // True: the step is over. Its locks and its memory are given back before anybody hears of the end, and so is every
@@ -93,32 +95,31 @@ class basic_async_step final : public waiter, public task_line::task, public ala
   struct stopped {
     basic_async_step* step;
     problem why;
-    void operator()() const noexcept { step->interrupt(std::make_exception_ptr(cancelled_error(why, sentence(why)))); }
+    void operator()() const noexcept { step->interrupt(why); }
   };
 
   void watch() {
-    ending_.emplace(crew_.ending(), stopped{this, problem::session_ended});
+    ending_.emplace(others_.ending(), stopped{this, problem::session_ended});
     if (!limited_) return;
     stop_.emplace(limits_.stop, stopped{this, problem::cancelled});
-    timed_ = limits_.deadline != limits::clock::time_point::max();
-    if (timed_) crew_.clock.set(limits_.deadline, *this);
+    if (timed()) others_.time.set(limits_.deadline, *this);
+    watched_ = true;
   }
   void unwatch() {
     ending_.reset();
     stop_.reset();
-    if (std::exchange(timed_, false)) crew_.clock.forget(*this);
+    if (std::exchange(watched_, false) && timed()) others_.time.forget(*this);
   }
-  void interrupt(std::exception_ptr why) noexcept {
-    if (!step_->walk().awaited().cancel()) return;
-    step_->walk().interrupt(std::move(why));
-    wake();
+  void interrupt(problem why) noexcept {
+    if (step_->interrupt(why)) wake();
   }
 
-  async_crew& crew_;
+  crew& threads_;
+  async_steps& others_;
   graph_view graph_;
   kept_feeds feeds_;
   const limits limits_;
-  bool limited_, timed_ = false;
+  bool limited_, watched_ = false;
   std::shared_ptr<step_listener> listener_;
   std::optional<engine::running_step> step_;
   std::atomic<turn> turn_{turn::running};

@@ -1,9 +1,12 @@
-// Where a step goes on behind each instruction: most go on with the next one, control flow does not.
+// Where a step goes on behind each instruction: most go on with the next one, control flow does not. Loops and choices
+// within which something may wait for another step are open: their instructions run as they become ready, like those of
+// the step itself. All others are closed, and one thread runs them in order.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 
@@ -16,44 +19,52 @@ struct flow {
     choose,  // one of several regions
     test,    // a loop's body, which comes next, or its end
     again,   // a loop's condition
-    join,    // the end of all branches
-    wait     // the next instruction, when a resource has done this one
+    join     // the end of all branches
   };
   kind is = kind::onward;
   int to = 0;     // instruction
   int owner = 0;  // instruction
+  int loop = 0;   // that begins, or goes on
   std::int64_t most_turns = -1;
 };
 
-// Of a plan. Loops and choices of the step itself run as units: each by one thread, in order.
+// A resource of the session does it, or another device has a part in it.
+constexpr bool may_wait(const instruction& x) { return x.op->is(trait::waits) || carries(x); }
+
+// Of a plan.
 template <class Tag = void>
 class basic_flow_table {
  public:
-  explicit basic_flow_table(const plan_view& p) : plan_(p) {
-    const auto n = static_cast<std::size_t>(p.instructions.size());
+  explicit basic_flow_table(const plan_view& p) : plan_(p), regions_(static_cast<std::size_t>(p.regions.size())) {
     for (const plan_region& r : p.regions) any_ = any_ || r.owner >= 0;
-    if (!any_) return;
-    flows_.resize(n);
-    units_.resize(n);
-    for (int r = 1; r < p.regions.size(); ++r)
-      if (p.regions[r].owner >= 0) describe(r);
-    for (int i = 0; i < p.instructions.size(); ++i)
-      if (p.instructions[i].op->is(trait::waits)) at(i).is = flow::kind::wait;
-    for (int i = 0; i < p.instructions.size(); ++i)
-      if (p.instructions[i].n_regions > 0 && p.instructions[i].region == 0) {
-        ++count_;
-        for (int k = entry_of(i); k <= i; ++k) units_[static_cast<std::size_t>(k)] = count_;
-      }
+    for (const instruction& x : p.instructions) waits_ = waits_ || may_wait(x);
+    if (any_) {
+      flows_.resize(static_cast<std::size_t>(p.instructions.size()));
+      loops_.resize(flows_.size());
+      // A region around others has a lower number: what an inner one says of its instructions stays.
+      for (int r = 1; r < p.regions.size(); ++r)
+        if (p.regions[r].owner >= 0) describe(r);
+    }
+    find_open();
   }
 
+  // Does it have loops or choices?
   bool any() const { return any_; }
+  // Is there anything in the plan that may have to wait for another step, or another device?
+  bool waits() const { return waits_; }
   const flow& operator[](int i) const { return flows_[static_cast<std::size_t>(i)]; }
-  // The unit of an instruction, from 1 on; 0: none.
-  int unit_of(int i) const { return any_ ? units_[static_cast<std::size_t>(i)] : 0; }
-  int units() const { return count_; }
+  // The loop around an instruction, from 1 on; 0: none.
+  int loop_around(int i) const { return any_ ? loops_[static_cast<std::size_t>(i)] : 0; }
+  int loops() const { return count_; }
   int entry_of(int owner) const { return plan_.regions[plan_.instructions[owner].first_region].entry; }
 
-  // Where a choice leads, by the value that it reads.
+  // Of the step itself (0) and of open regions: the instructions that run as they become ready, without the one that
+  // ends the region.
+  bool is_open(int owner) const { return waits_ && regions_[first_region(owner)].open; }
+  const std::vector<int>& members(int r) const { return regions_[static_cast<std::size_t>(r)].members; }
+  int last_of(int r) const { return plan_.regions[r].first + plan_.regions[r].count - 1; }
+
+  // The region that a choice leads to, by the value that it reads.
   int chosen(int i, const array_view& choice) const {
     const instruction& owner = plan_.instructions[(*this)[i].owner];
     std::int64_t k = 0;
@@ -61,8 +72,7 @@ class basic_flow_table {
       k = *choice.as<const bool>() ? 0 : 1;
     else
       k = choice.type == dtype::int32 ? *choice.as<const std::int32_t>() : *choice.as<const std::int64_t>();
-    const int branch = k >= 0 && k < owner.n_regions ? static_cast<int>(k) : owner.n_regions - 1;
-    return plan_.regions[owner.first_region + branch].first;
+    return owner.first_region + (k >= 0 && k < owner.n_regions ? static_cast<int>(k) : owner.n_regions - 1);
   }
 
  private:
@@ -73,6 +83,9 @@ class basic_flow_table {
     flow &entry = at(x.entry), &end = at(x.first + x.count - 1);
     entry.owner = end.owner = x.owner;
     entry.is = loop ? flow::kind::begin : flow::kind::choose;
+    if (r == owner.first_region) count_ += loop;
+    if (loop) entry.loop = end.loop = count_;
+    for (int i = x.first; loop && i < x.first + x.count; ++i) loops_[static_cast<std::size_t>(i)] = count_;
     if (!loop) {
       end.is = flow::kind::join;
       end.to = x.owner;
@@ -86,12 +99,34 @@ class basic_flow_table {
     }
   }
   flow& at(int i) { return flows_[static_cast<std::size_t>(i)]; }
+  std::size_t first_region(int owner) const { return static_cast<std::size_t>(plan_.instructions[owner].first_region); }
+
+  // Whatever is around something that waits is open, all regions of an owner alike.
+  void find_open() {
+    regions_[0].open = true;
+    for (const instruction& x : plan_.instructions)
+      for (int r = may_wait(x) ? x.region : 0; r > 0; r = plan_.instructions[plan_.regions[r].owner].region) {
+        const instruction& owner = plan_.instructions[plan_.regions[r].owner];
+        for (int k = owner.first_region; k < owner.first_region + owner.n_regions; ++k)
+          regions_[static_cast<std::size_t>(k)].open = true;
+      }
+    for (int i = 0; i < plan_.instructions.size(); ++i) {
+      region_state& r = regions_[static_cast<std::size_t>(plan_.instructions[i].region)];
+      if (r.open && (&r == regions_.data() || i != last_of(plan_.instructions[i].region))) r.members.push_back(i);
+    }
+  }
+
+  struct region_state {
+    bool open = false;
+    std::vector<int> members;
+  };
 
   plan_view plan_;
-  bool any_ = false;
+  bool any_ = false, waits_ = false;
   int count_ = 0;
   std::vector<flow> flows_;
-  std::vector<int> units_;
+  std::vector<int> loops_;  // of each instruction
+  std::vector<region_state> regions_;
 };
 using flow_table = basic_flow_table<>;
 

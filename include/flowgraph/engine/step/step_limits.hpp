@@ -16,19 +16,20 @@ class basic_step_limits final : public interruption {
   explicit basic_step_limits(const limits& l) : limits_(l) {}
 
   void check() const override {
-    if (limits_.stop.stop_requested()) throw cancelled_error(problem::cancelled, sentence(problem::cancelled));
-    if (timed() && limits::clock::now() >= limits_.deadline)
-      throw deadline_error(problem::deadline_passed, sentence(problem::deadline_passed));
+    if (const problem why = reached(); why != problem::none) refuse(why);
   }
-
-  // For who has waited until check() would throw.
-  [[noreturn]] void give_up() const {
-    check();
-    throw cancelled_error(problem::cancelled, sentence(problem::cancelled));
+  problem reached() const noexcept {
+    if (limits_.stop.stop_requested()) return problem::cancelled;
+    return timed() && limits::clock::now() >= limits_.deadline ? problem::deadline_passed : problem::none;
+  }
+  // Of a step that ends before it is done.
+  [[noreturn]] static void refuse(problem why) {
+    if (why == problem::deadline_passed) throw deadline_error(why, sentence(why));
+    throw cancelled_error(why, sentence(why));
   }
   const limits& all() const { return limits_; }
 
-  // Waits until ready() or until check() would throw.
+  // Waits until ready() or until a limit is reached.
   template <class Ready>
   void wait(std::condition_variable_any& changed, std::unique_lock<std::mutex>& lock, const Ready& ready) const {
     if (timed())

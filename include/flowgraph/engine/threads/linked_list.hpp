@@ -1,4 +1,5 @@
-// A list whose links are in its members (`T* next`): nothing is allocated when one joins or leaves. It owns nobody.
+// A list whose links are in its members (`T *next, *before`): nothing is allocated when one joins or leaves, and who
+// leaves need not be looked for. It owns nobody.
 #pragma once
 #include <cstdint>
 
@@ -16,6 +17,7 @@ class linked_list {
   T* front() const { return first_; }
   void push_back(T* x) {
     x->next = nullptr;
+    x->before = last_;
     (first_ == nullptr ? first_ : last_->next) = x;
     last_ = x;
     ++size_;
@@ -23,27 +25,22 @@ class linked_list {
   void push_front(T* x) {
     if (first_ == nullptr) return push_back(x);
     x->next = first_;
+    x->before = nullptr;
+    first_->before = x;
     first_ = x;
     ++size_;
   }
   // Not of an empty one.
   T* pop_front() {
     T* x = first_;
-    first_ = x->next;
-    --size_;
+    remove(x);
     return x;
   }
-  // False: it is not among them.
-  bool remove(T* x) {
-    T* before = nullptr;
-    for (T* y = first_; y != nullptr; before = y, y = y->next) {
-      if (y != x) continue;
-      (before == nullptr ? first_ : before->next) = x->next;
-      if (last_ == x) last_ = before;
-      --size_;
-      return true;
-    }
-    return false;
+  // Of one that is among them.
+  void remove(T* x) {
+    (x == first_ ? first_ : x->before->next) = x->next;
+    (x == last_ ? last_ : x->next->before) = x->before;
+    --size_;
   }
   // Up to n from the front of another one.
   void take(linked_list& from, std::int64_t n) {

@@ -40,8 +40,13 @@ class attempt {
 template <class Tag = void>
 class basic_thread_waiter final : public waiter {
  public:
-  // The calling thread's own.
+  // The calling thread's own, for what its step waits for.
   static basic_thread_waiter& mine() {
+    static thread_local basic_thread_waiter w;
+    return w;
+  }
+  // Another one, for variables: an instruction may want some while what it asked a resource for is on its way.
+  static basic_thread_waiter& for_variables() {
     static thread_local basic_thread_waiter w;
     return w;
   }
@@ -51,20 +56,23 @@ class basic_thread_waiter final : public waiter {
     woken_ = true;
     changed_.notify_one();  // while locked: afterwards the thread may have ended
   }
-  // Throws when the limits say so; then the attempt is cancelled.
-  void wait_for(attempt& a, const step_limits* within) {
+  // For something that this thread is woken for, or that can be cancelled. Which limit was reached; none: it was woken.
+  template <class Awaited>
+  problem wait_for(Awaited& a, const step_limits* within) {
     std::unique_lock lock(mutex_);
     const auto woken = [this] { return woken_; };
-    if (within != nullptr) {
+    while (within != nullptr && !woken_) {
       within->wait(changed_, lock, woken);
-      if (!woken_) {
-        lock.unlock();
-        if (a.cancel()) within->give_up();
-        lock.lock();
-      }
+      const problem why = woken_ ? problem::none : within->reached();
+      if (why == problem::none) continue;
+      lock.unlock();
+      if (a.cancel()) return why;
+      lock.lock();
+      break;
     }
     changed_.wait(lock, woken);
     woken_ = false;
+    return problem::none;
   }
 
  private:
@@ -84,7 +92,8 @@ void begin_and_wait(attempt& a, const limits* l, const Begin& begin) {
   }
   const step_limits within(*l);
   within.check();
-  if (!begin(me)) me.wait_for(a, &within);
+  if (begin(me)) return;
+  if (const problem why = me.wait_for(a, &within); why != problem::none) step_limits::refuse(why);
 }
 
 }  // namespace flowgraph::detail

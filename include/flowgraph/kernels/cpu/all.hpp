@@ -11,6 +11,7 @@
 #include "gather.hpp"
 #include "linalg.hpp"
 #include "matmul.hpp"
+#include "partition.hpp"
 #include "pool.hpp"
 #include "random.hpp"
 #include "range.hpp"
@@ -46,8 +47,8 @@ struct joined<type_list<A...>, type_list<B...>, Rest...> {
 using all_kernels =
     typename detail::joined<concat_kernels, control_kernels, conv2d_kernels, count_up_to_kernels, einsum_kernels,
                             elementwise_kernels, embedding_kernels, flow_kernels, gather_kernels, linalg_kernels,
-                            matmul_kernels, pool_kernels, random_kernels, range_kernels, reduction_kernels,
-                            rows_kernels, size_kernels, slice_kernels, softmax_kernels, sort_kernels, sources_kernels,
-                            stack_kernels, state_kernels, tile_kernels, transpose_kernels>::type;
+                            matmul_kernels, partition_kernels, pool_kernels, random_kernels, range_kernels,
+                            reduction_kernels, rows_kernels, size_kernels, slice_kernels, softmax_kernels, sort_kernels,
+                            sources_kernels, stack_kernels, state_kernels, tile_kernels, transpose_kernels>::type;
 
 }  // namespace flowgraph

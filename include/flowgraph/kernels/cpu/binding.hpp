@@ -29,6 +29,12 @@ concept has_typed_kernel = requires { typename cpu_kernel<Op>::types; };
 template <class Op>
 concept has_plain_kernel = requires(const kernel_args& k) { cpu_kernel<Op>::run(k); };
 
+// Is the kernel's function for T what it must be? A user's may not be.
+template <class Op, class T>
+concept runs_type = requires { static_cast<void (*)(const kernel_args&)>(&cpu_kernel<Op>::template run<T>); };
+template <class Op>
+concept some_kernel = requires { sizeof(cpu_kernel<Op>); };
+
 constexpr bool is_view(trait t) {
   return (static_cast<std::uint32_t>(t) & static_cast<std::uint32_t>(trait::view)) != 0;
 }
@@ -96,14 +102,34 @@ constexpr kernel_types kernel_types_of() {
   return t;
 }
 
+template <class Op, class T>
+constexpr bool kernel_fits() {
+  if constexpr (contains<T>(typename cpu_kernel<Op>::types{}))
+    return runs_type<Op, T>;
+  else
+    return computes_type<Op, T>();
+}
+// What of a kernel that was found not to fit is wrong.
+template <class Op, class T>
+constexpr problem kernel_problem() {
+  if constexpr (!some_kernel<Op> || has_function<Op>)
+    return problem::no_kernel;
+  else if constexpr (!has_typed_kernel<Op>)
+    return problem::kernel_members;
+  else
+    return computes_type<Op, T>() ? problem::kernel_members : problem::no_kernel;
+}
+
 // Whether bind_use finds a kernel. Instantiates none.
 template <kernel_use Use>
 constexpr bool has_kernel() {
   using op = op_by_id<Use.op>;
   if constexpr (std::is_same_v<op, ops::cast> || has_plain_kernel<op>)
     return true;
-  else if constexpr (has_function<op> || has_typed_kernel<op>)
+  else if constexpr (has_function<op>)
     return computes_type<op, type_of<deciding_type<op>(Use)>>();
+  else if constexpr (has_typed_kernel<op>)
+    return kernel_fits<op, type_of<deciding_type<op>(Use)>>();
   else
     return is_view(op::traits);
 }

@@ -19,21 +19,18 @@ namespace flowgraph::detail {
 
 // The patches of some result pixels of a group: made, or as they lie in the image.
 template <class T>
-const_strided_matrix<T> patches_of(const conv_geometry& g, const T* x, std::int64_t group, std::int64_t first,
-                                   std::int64_t count, const patch_columns& columns) {
-  if (g.pointwise())
-    return {x + first * g.channels + group * g.group_channels + columns.from, count, columns.count(),
-            Eigen::OuterStride<>(g.channels)};
+matrix_view<const T> patches_of(const conv_geometry& g, const T* x, std::int64_t group, std::int64_t first,
+                                std::int64_t count, const patch_columns& columns) {
+  if (g.pointwise()) return {x + first * g.channels + group * g.group_channels + columns.from, g.channels};
   T* const patches = scratch<T>(g.chunk(columns.count()) * columns.count());
   gather_patches(g, x, group, first, count, columns, patches);
-  return {patches, count, columns.count(), Eigen::OuterStride<>(columns.count())};
+  return {patches, columns.count()};
 }
 
 // A group's part of rows that have one element for each of the convolution's results.
 template <class T>
-const_strided_matrix<T> group_rows(const conv_geometry& g, const T* rows, std::int64_t group, std::int64_t first,
-                                   std::int64_t count) {
-  return {rows + first * g.results + group * g.group_results, count, g.group_results, Eigen::OuterStride<>(g.results)};
+matrix_view<const T> group_rows(const conv_geometry& g, const T* rows, std::int64_t group, std::int64_t first) {
+  return {rows + first * g.results + group * g.group_results, g.results};
 }
 
 template <class T>
@@ -44,9 +41,9 @@ void convolve(const kernel_args& k, const conv_geometry& g, const T* x, const T*
     for (std::int64_t part = begin; part < end; ++part) {
       const std::int64_t first = part / g.groups * chunk, group = part % g.groups;
       const std::int64_t count = std::min(chunk, g.rows() - first);
-      strided_matrix<T>(y + first * g.results + group * g.group_results, count, g.group_results,
-                        Eigen::OuterStride<>(g.results))
-          .noalias() = patches_of(g, x, group, first, count, {0, g.patch()}) * group_rows(g, w, group, 0, g.patch());
+      multiply_matrices<T>(count, g.group_results, g.patch(), patches_of(g, x, group, first, count, {0, g.patch()}),
+                           group_rows(g, w, group, 0), y + first * g.results + group * g.group_results, g.results,
+                           product_into::set);
       if (y == k.out[0].data) k.finish(first, group * g.group_results, count, g.group_results, g.results);
     }
   });
@@ -66,10 +63,12 @@ const T* turn_filter(const conv_geometry& g, const T* w) {
   const std::int64_t taps = g.kernel_height * g.kernel_width, size = g.group_channels * g.results;
   T* const turned = scratch<T, turned_filter>(taps * size);
   for (std::int64_t tap = 0; tap < taps; ++tap)
-    for (std::int64_t group = 0; group < g.groups; ++group)
-      strided_matrix<T>(turned + (taps - 1 - tap) * size + group * g.group_channels, g.group_results, g.group_channels,
-                        Eigen::OuterStride<>(g.channels)) =
-          group_rows(g, w, group, tap * g.group_channels, g.group_channels).transpose();
+    for (std::int64_t group = 0; group < g.groups; ++group) {
+      T* const to = turned + (taps - 1 - tap) * size + group * g.group_channels;
+      const matrix_view<const T> from = group_rows(g, w, group, tap * g.group_channels);
+      for (std::int64_t o = 0; o < g.group_results; ++o)
+        for (std::int64_t c = 0; c < g.group_channels; ++c) to[o * g.channels + c] = from.at[c * from.row + o];
+    }
   return turned;
 }
 
@@ -128,19 +127,19 @@ struct cpu_kernel<ops::conv2d_input_gradient> {
   template <class T>
   static void by_image(const kernel_args& k, const detail::conv_geometry& g, const T* y, const T* w, T* x) {
     const std::int64_t size = g.height * g.width * g.channels, chunk = g.chunk(g.patch());
-    parallel_for(k, g.images, part_size(g.pixels() * g.patch() * g.results),
-                 [&](std::int64_t first, std::int64_t last) {
-                   std::fill(x + first * size, x + last * size, T(0));
-                   T* const patches = detail::scratch<T>(chunk * g.patch());
-                   for (std::int64_t row = first * g.pixels(); row < last * g.pixels(); row += chunk)
-                     for (std::int64_t group = 0; group < g.groups; ++group) {
-                       const std::int64_t count = std::min(chunk, last * g.pixels() - row);
-                       detail::strided_matrix<T>(patches, count, g.patch(), Eigen::OuterStride<>(g.patch())).noalias() =
-                           detail::group_rows(g, y, group, row, count) *
-                           detail::group_rows(g, w, group, 0, g.patch()).transpose();
-                       detail::scatter_patches(g, patches, group, row, count, x);
-                     }
-                 });
+    parallel_for(
+        k, g.images, part_size(g.pixels() * g.patch() * g.results), [&](std::int64_t first, std::int64_t last) {
+          std::fill(x + first * size, x + last * size, T(0));
+          T* const patches = detail::scratch<T>(chunk * g.patch());
+          for (std::int64_t row = first * g.pixels(); row < last * g.pixels(); row += chunk)
+            for (std::int64_t group = 0; group < g.groups; ++group) {
+              const std::int64_t count = std::min(chunk, last * g.pixels() - row);
+              detail::multiply_matrices<T>(count, g.patch(), g.group_results, detail::group_rows(g, y, group, row),
+                                           detail::group_rows(g, w, group, 0).turned(), patches, g.patch(),
+                                           detail::product_into::set);
+              detail::scatter_patches(g, patches, group, row, count, x);
+            }
+        });
   }
 };
 
@@ -177,13 +176,15 @@ struct cpu_kernel<ops::conv2d_filter_gradient> {
                    for (std::int64_t part = begin; part < end; ++part) {
                      const std::int64_t group = part % g.groups, from = part / g.groups * width;
                      const detail::patch_columns columns{from, std::min(from + width, g.patch())};
-                     detail::strided_matrix<T> dw(w + from * g.results + group * g.group_results, columns.count(),
-                                                  g.group_results, Eigen::OuterStride<>(g.results));
-                     dw.setZero();
+                     T* const dw = w + from * g.results + group * g.group_results;
+                     for (std::int64_t row = 0; row < columns.count(); ++row)
+                       std::fill_n(dw + row * g.results, g.group_results, T(0));
                      for (std::int64_t first = 0; first < g.rows(); first += chunk) {
                        const std::int64_t count = std::min(chunk, g.rows() - first);
-                       dw.noalias() += detail::patches_of(g, x, group, first, count, columns).transpose() *
-                                       detail::group_rows(g, y, group, first, count);
+                       detail::multiply_matrices<T>(columns.count(), g.group_results, count,
+                                                    detail::patches_of(g, x, group, first, count, columns).turned(),
+                                                    detail::group_rows(g, y, group, first), dw, g.results,
+                                                    detail::product_into::add);
                      }
                    }
                  });

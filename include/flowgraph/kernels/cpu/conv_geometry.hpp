@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <Eigen/Core>
-
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/conv2d.hpp>
+#include "runs.hpp"
 
 namespace flowgraph::detail {
 
@@ -132,11 +131,6 @@ void gather_patches(const conv_geometry& g, const T* x, std::int64_t group, std:
   }
 }
 
-template <class T>
-using vector_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <class T>
-using const_vector_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-
 // Adds patches back to where they came from.
 template <class T>
 void scatter_patches(const conv_geometry& g, const T* patches, std::int64_t group, std::int64_t first,
@@ -144,7 +138,7 @@ void scatter_patches(const conv_geometry& g, const T* patches, std::int64_t grou
   const std::int64_t n = g.group_channels;
   for (std::int64_t r = 0; r < count; ++r, patches += g.patch())
     g.for_each_tap(first + r, [&](std::int64_t tap, std::int64_t pixel) {
-      vector_map<T>(x + pixel * g.channels + group * n, n) += const_vector_map<T>(patches + tap * n, n);
+      add_run(x + pixel * g.channels + group * n, patches + tap * n, n);
     });
 }
 

@@ -12,7 +12,8 @@ namespace flowgraph::detail {
 // c += a b, the usual case of one result for each channel.
 template <class T>
 void multiply_add(T* c, const T* a, const T* b, std::int64_t n) {
-  vector_map<T>(c, n) += const_vector_map<T>(a, n) * const_vector_map<T>(b, n);
+  compute_run(
+      c, n, [](const lanes<T>& x, const lanes<T>& y, const lanes<T>& z) { return multiply_add(y, z, x); }, c, a, b);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // wrap around.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -11,13 +12,13 @@
 
 namespace flowgraph::detail {
 
-// As a cast would, but integers wrap around: range<std::int8_t> counts on from -128.
+// An element from a word of the graph: the bits of a double for floating-point types, the integer for the others.
 template <class T>
-T element_from(double value) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    return static_cast<T>(convert<std::int64_t>(value));
+T from_word(std::int64_t word) {
+  if constexpr (is_floating(dtype_of<T>))
+    return convert<T>(std::bit_cast<double>(word));
   else
-    return convert<T>(value);
+    return convert<T>(word);
 }
 
 template <class T>

@@ -8,7 +8,7 @@
 
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/binary.hpp>
-#include "lanes.hpp"
+#include "lane_math.hpp"
 #include "number_tile.hpp"
 
 namespace flowgraph {

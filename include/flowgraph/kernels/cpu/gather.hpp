@@ -5,12 +5,11 @@
 #include <string>
 #include <type_traits>
 
-#include <Eigen/Core>
-
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/gather.hpp>
 #include "element.hpp"
+#include "runs.hpp"
 #include "strided_copy.hpp"
 
 namespace flowgraph {
@@ -47,15 +46,15 @@ void copy_run(void* out, std::int64_t to, const void* in, std::int64_t from, std
   const std::byte* const origin = static_cast<const std::byte*>(in) + from * Size;
   if (count == 1)
     std::memcpy(target, origin, Size);
-  else
+  else if (count != 0)  // of nothing there may be no address
     std::memcpy(target, origin, static_cast<std::size_t>(count) * Size);
 }
 
+// Of any type, where runs.hpp adds floating-point numbers of the processor's.
 template <class T>
-void add_run(T* out, const T* in, std::int64_t count) {
+void add_elements(T* out, const T* in, std::int64_t count) {
   if constexpr (std::is_floating_point_v<T>)
-    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(out, count) +=
-        Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(in, count);
+    add_run(out, in, count);
   else
     for (std::int64_t i = 0; i < count; ++i) out[i] = plus(out[i], in[i]);
 }
@@ -72,16 +71,15 @@ void add_at_rows(const kernel_args& k, T* out, std::int64_t rows, std::int64_t r
   parallel_for(k, rows, each, [&](std::int64_t first, std::int64_t last) {
     std::fill(out + first * run, out + last * run, T{});
     for (std::int64_t i = 0; i < n; ++i)
-      if (const std::int64_t r = row(i); r >= first && r < last) add_run(out + r * run, in + i * run, run);
+      if (const std::int64_t r = row(i); r >= first && r < last) add_elements(out + r * run, in + i * run, run);
   });
 }
 
-// The offset in x of the k-th position of indices[..., depth], and how many elements lie behind it.
+// Positions in x, the k-th one of indices[..., depth], and how many elements lie behind each.
 class nd_positions {
  public:
   nd_positions(const array_view& x, const array_view& indices)
       : x_(x),
-        strides_(x),
         index_(indices),
         depth_(static_cast<int>(indices.last(0))) {
     for (int i = depth_; i < x.rank; ++i) run_ *= x.dim(i);
@@ -89,15 +87,21 @@ class nd_positions {
   }
   std::int64_t count() const { return count_; }
   std::int64_t run() const { return run_; }
-  std::int64_t offset(std::int64_t k) const {
+  // How many positions x has.
+  std::int64_t rows() const {
+    std::int64_t n = 1;
+    for (int i = 0; i < depth_; ++i) n *= x_.dim(i);
+    return n;
+  }
+  // Which of them the k-th one is.
+  std::int64_t row(std::int64_t k) const {
     std::int64_t at = 0;
-    for (int i = 0; i < depth_; ++i) at += index_.at(k * depth_ + i, x_.dim(i)) * strides_[i];
+    for (int i = 0; i < depth_; ++i) at = at * x_.dim(i) + index_.at(k * depth_ + i, x_.dim(i));
     return at;
   }
 
  private:
   const array_view& x_;
-  row_major strides_;
   positions index_;
   int depth_;
   std::int64_t run_ = 1;
@@ -148,7 +152,7 @@ struct cpu_kernel<ops::gather_nd> {
     const detail::nd_positions at(k.in[0], k.in[1]);
     parallel_for(k, at.count(), part_size(at.run()), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t i = first; i < last; ++i)
-        detail::copy_run<sizeof(T)>(k.out[0].data, i * at.run(), k.in[0].data, at.offset(i), at.run());
+        detail::copy_run<sizeof(T)>(k.out[0].data, i * at.run(), k.in[0].data, at.row(i) * at.run(), at.run());
     });
   }
 };
@@ -161,10 +165,9 @@ struct cpu_kernel<ops::scatter_nd> {
   template <class T>
   static void run(const kernel_args& k) {
     const detail::nd_positions at(k.out[0], k.in[0]);
-    const std::int64_t run = at.run(), rows = run == 0 ? 0 : k.out[0].size() / run;
+    const std::int64_t run = at.run(), rows = at.rows();
     detail::add_at_rows(
-        k, k.out[0].as<T>(), rows, run, at.count(), [&](std::int64_t i) { return at.offset(i) / run; },
-        k.in[1].as<const T>());
+        k, k.out[0].as<T>(), rows, run, at.count(), [&](std::int64_t i) { return at.row(i); }, k.in[1].as<const T>());
   }
 };
 

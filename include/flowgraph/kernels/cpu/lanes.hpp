@@ -1,14 +1,12 @@
-// The vocabulary of scalar functions for as many floating-point numbers as the processor computes at once: Eigen's
-// packets. Both the tiles of graphs built at run time and the regions that a session<model> compiles are made of it.
+// As many floating-point numbers as the processor computes at once, on the compilers' own vector types: as wide as the
+// file is compiled for. All kernels that work on several elements at a time are made of it; lane_math.hpp has the
+// vocabulary of scalar functions for them. Without the compilers' headers of intrinsics, which take longer to read than
+// all kernels do; what these types lack is asked of the compiler's builtins, where it has them.
 #pragma once
-#include <algorithm>
-#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <limits>
-
-#include <Eigen/Core>
-
-#include "math.hpp"
+#include <type_traits>
 
 // g++ says that a vector type loses its alignment as a template argument; nothing here depends on it.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,74 +14,223 @@
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
 
+#if defined(__AVX512F__)
+#define FLOWGRAPH_LANE_BYTES 64
+#elif defined(__AVX__)
+#define FLOWGRAPH_LANE_BYTES 32
+#else
+#define FLOWGRAPH_LANE_BYTES 16
+#endif
+#if defined(__AVX512F__) || defined(__AVX2__)
+#define FLOWGRAPH_PARTIAL_LANES 1
+#else
+#define FLOWGRAPH_PARTIAL_LANES 0
+#endif
+// Of one or two instructions: a call would take longer, and what optimises for size would make one.
+#define FLOWGRAPH_ONE_STEP [[gnu::always_inline]]
+// Longer, and still better a part of a region's loop, where constants stay in registers. Without optimisation a call.
+#if defined(__OPTIMIZE__)
+#define FLOWGRAPH_IN_LOOPS [[gnu::always_inline]] inline
+#else
+#define FLOWGRAPH_IN_LOOPS
+#endif
+
 namespace flowgraph::detail {
 
-namespace eigen = Eigen::internal;
+template <class T>
+struct lane_types;
+template <>
+struct lane_types<float> {
+  typedef float packet __attribute__((vector_size(FLOWGRAPH_LANE_BYTES)));
+  typedef std::int32_t bits __attribute__((vector_size(FLOWGRAPH_LANE_BYTES)));
+  typedef float anywhere __attribute__((vector_size(FLOWGRAPH_LANE_BYTES), aligned(alignof(float)), may_alias));
+};
+template <>
+struct lane_types<double> {
+  typedef double packet __attribute__((vector_size(FLOWGRAPH_LANE_BYTES)));
+  typedef std::int64_t bits __attribute__((vector_size(FLOWGRAPH_LANE_BYTES)));
+  typedef double anywhere __attribute__((vector_size(FLOWGRAPH_LANE_BYTES), aligned(alignof(double)), may_alias));
+};
 
 template <class T>
-using packet = typename eigen::packet_traits<T>::type;
+using packet = typename lane_types<T>::packet;
 template <class T>
-inline constexpr int lane_count = eigen::unpacket_traits<packet<T>>::size;
+using packet_bits = typename lane_types<T>::bits;  // integers as wide as the numbers
+template <class T>
+inline constexpr int lane_count = FLOWGRAPH_LANE_BYTES / static_cast<int>(sizeof(T));
+
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet_bits<T> bits_of(const packet<T>& x) {
+  return reinterpret_cast<packet_bits<T>>(x);
+}
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> with_bits(const packet_bits<T>& x) {
+  return reinterpret_cast<packet<T>>(x);
+}
+// One number in all lanes. The difference from 0 is the number itself, which the sum is not for -0.
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> all_lanes(T x) {
+  return x - packet<T>{};
+}
+// The greater one, or the less; the first if either is NaN. clang makes one instruction of the comparison, g++ two.
+#if defined(__SSE2__) && !defined(__clang__)
+#if FLOWGRAPH_LANE_BYTES == 64
+#define FLOWGRAPH_EXTREME(which, type, mask) __builtin_ia32_##which##type##512_mask(y, x, x, static_cast<mask>(-1), 4)
+#elif FLOWGRAPH_LANE_BYTES == 32
+#define FLOWGRAPH_EXTREME(which, type, mask) __builtin_ia32_##which##type##256(y, x)
+#else
+#define FLOWGRAPH_EXTREME(which, type, mask) __builtin_ia32_##which##type(y, x)
+#endif
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> greater_or_first(const packet<T>& x, const packet<T>& y) {
+  if constexpr (std::is_same_v<T, float>)
+    return FLOWGRAPH_EXTREME(max, ps, std::uint16_t);
+  else
+    return FLOWGRAPH_EXTREME(max, pd, std::uint8_t);
+}
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> less_or_first(const packet<T>& x, const packet<T>& y) {
+  if constexpr (std::is_same_v<T, float>)
+    return FLOWGRAPH_EXTREME(min, ps, std::uint16_t);
+  else
+    return FLOWGRAPH_EXTREME(min, pd, std::uint8_t);
+}
+#undef FLOWGRAPH_EXTREME
+#else
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> greater_or_first(const packet<T>& x, const packet<T>& y) {
+  return y > x ? y : x;
+}
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> less_or_first(const packet<T>& x, const packet<T>& y) {
+  return y < x ? y : x;
+}
+#endif
+
+// x * y + z, rounded once where the processor does so, whatever the compiler makes of products and sums elsewhere.
+#if defined(__FMA__) && __has_builtin(__builtin_ia32_vfmaddps256)
+#if FLOWGRAPH_LANE_BYTES == 64
+#define FLOWGRAPH_FUSED(type, mask) __builtin_ia32_vfmadd##type##512_mask(x, y, z, static_cast<mask>(-1), 4)
+#elif FLOWGRAPH_LANE_BYTES == 32
+#define FLOWGRAPH_FUSED(type, mask) __builtin_ia32_vfmadd##type##256(x, y, z)
+#else
+#define FLOWGRAPH_FUSED(type, mask) __builtin_ia32_vfmadd##type(x, y, z)
+#endif
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> fused(const packet<T>& x, const packet<T>& y, const packet<T>& z) {
+  if constexpr (std::is_same_v<T, float>)
+    return FLOWGRAPH_FUSED(ps, std::uint16_t);
+  else
+    return FLOWGRAPH_FUSED(pd, std::uint8_t);
+}
+#undef FLOWGRAPH_FUSED
+#else
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> fused(const packet<T>& x, const packet<T>& y, const packet<T>& z) {
+  return x * y + z;
+}
+#endif
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> fused(const packet<T>& x, T y, const packet<T>& z) {
+  return fused<T>(x, all_lanes(y), z);
+}
+template <class T>
+FLOWGRAPH_ONE_STEP inline packet<T> fused(const packet<T>& x, T y, T z) {
+  return fused<T>(x, all_lanes(y), all_lanes(z));
+}
+
+// What the lanes are together: the upper half with the lower one, until one is left.
+template <class T, class V, class F>
+FLOWGRAPH_ONE_STEP inline T across_lanes(const V& x, const F& f) {
+  constexpr int count = static_cast<int>(sizeof(V) / sizeof(T));
+  if constexpr (count == 16) {
+    return across_lanes<T>(f(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7),
+                             __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15)),
+                           f);
+  } else if constexpr (count == 8) {
+    return across_lanes<T>(f(__builtin_shufflevector(x, x, 0, 1, 2, 3), __builtin_shufflevector(x, x, 4, 5, 6, 7)), f);
+  } else if constexpr (count == 4 && sizeof(V) == 32) {
+    return across_lanes<T>(f(__builtin_shufflevector(x, x, 0, 1), __builtin_shufflevector(x, x, 2, 3)), f);
+  } else if constexpr (count == 4) {
+    const V two = f(x, __builtin_shufflevector(x, x, 2, 3, 2, 3));
+    return f(two, __builtin_shufflevector(two, two, 1, 1, 1, 1))[0];
+  } else {
+    return f(x, __builtin_shufflevector(x, x, 1, 1))[0];
+  }
+}
+
+// Can a part of the lanes be read and written in one step?
+template <class T>
+inline constexpr bool has_partial_lanes = std::is_same_v<T, float> && FLOWGRAPH_PARTIAL_LANES;
 
 template <class T>
 struct lanes {
   packet<T> p;
 
   lanes() = default;
-  lanes(const packet<T>& x) : p(x) {}
-  lanes(T x)
-    requires(lane_count<T> > 1)
-      : p(eigen::pset1<packet<T>>(x)) {}
+  FLOWGRAPH_ONE_STEP lanes(const packet<T>& x) : p(x) {}
+  FLOWGRAPH_ONE_STEP lanes(T x) : p(all_lanes<T>(x)) {}
 
-  static lanes load(const T* x) { return eigen::ploadu<packet<T>>(x); }
-  void store(T* to) const { eigen::pstoreu(to, p); }
+  // A name for what is read: clang gives it the alignment of a packet, a temporary only that of what was read.
+  FLOWGRAPH_ONE_STEP static lanes load(const T* x) {
+    const packet<T> whole = *reinterpret_cast<const typename lane_types<T>::anywhere*>(x);
+    return whole;
+  }
+  FLOWGRAPH_ONE_STEP void store(T* to) const { *reinterpret_cast<typename lane_types<T>::anywhere*>(to) = p; }
+
   // The first n, fewer than there are lanes; the others are `rest`, and are not stored.
   static lanes load(const T* x, int n, T rest = 0) {
-#if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<packet<T>, __m512>)
-      return _mm512_mask_loadu_ps(_mm512_set1_ps(rest), first_of_sixteen(n), x);
+    if constexpr (std::is_same_v<T, float>) {
+#if FLOWGRAPH_LANE_BYTES == 64
+      return __builtin_ia32_loadups512_mask(x, all_lanes<T>(rest), first_of_sixteen(n));
+#elif defined(__AVX2__)
+      using eights = const packet<T>*;
+      const packet_bits<T> inside = first_lanes(n);
+      return inside < 0 ? __builtin_ia32_maskloadps256(reinterpret_cast<eights>(x), inside) : all_lanes<T>(rest);
 #endif
-#if defined(EIGEN_VECTORIZE_AVX2)
-    if constexpr (std::is_same_v<packet<T>, __m256>)
-      return _mm256_blendv_ps(_mm256_set1_ps(rest), _mm256_maskload_ps(x, first_lanes(n)),
-                              _mm256_castsi256_ps(first_lanes(n)));
-#endif
+    }
     T all[lane_count<T>];
-    std::fill_n(all, lane_count<T>, rest);
+    for (T& to : all) to = rest;
     std::memcpy(all, x, static_cast<std::size_t>(n) * sizeof(T));
     return load(all);
   }
   void store(T* to, int n) const {
-#if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<packet<T>, __m512>) return _mm512_mask_storeu_ps(to, first_of_sixteen(n), p);
+    if constexpr (std::is_same_v<T, float>) {
+#if FLOWGRAPH_LANE_BYTES == 64
+      return __builtin_ia32_storeups512_mask(to, p, first_of_sixteen(n));
+#elif defined(__AVX2__)
+      return __builtin_ia32_maskstoreps256(reinterpret_cast<packet<T>*>(to), first_lanes(n), p);
 #endif
-#if defined(EIGEN_VECTORIZE_AVX2)
-    if constexpr (std::is_same_v<packet<T>, __m256>) return _mm256_maskstore_ps(to, first_lanes(n), p);
-#endif
+    }
     T all[lane_count<T>];
     store(all);
     std::memcpy(to, all, static_cast<std::size_t>(n) * sizeof(T));
   }
 
-  friend lanes operator-(const lanes& x) { return eigen::pnegate(x.p); }
-  friend lanes operator+(const lanes& x, const lanes& y) { return eigen::padd(x.p, y.p); }
-  friend lanes operator-(const lanes& x, const lanes& y) { return eigen::psub(x.p, y.p); }
-  friend lanes operator*(const lanes& x, const lanes& y) { return eigen::pmul(x.p, y.p); }
-  friend lanes operator/(const lanes& x, const lanes& y) { return eigen::pdiv(x.p, y.p); }
+  FLOWGRAPH_ONE_STEP friend lanes operator-(const lanes& x) { return -x.p; }
+  FLOWGRAPH_ONE_STEP friend lanes operator+(const lanes& x, const lanes& y) { return x.p + y.p; }
+  FLOWGRAPH_ONE_STEP friend lanes operator-(const lanes& x, const lanes& y) { return x.p - y.p; }
+  FLOWGRAPH_ONE_STEP friend lanes operator*(const lanes& x, const lanes& y) { return x.p * y.p; }
+  FLOWGRAPH_ONE_STEP friend lanes operator/(const lanes& x, const lanes& y) { return x.p / y.p; }
   // x * y + z, rounded once where the processor does so.
-  friend lanes multiply_add(const lanes& x, const lanes& y, const lanes& z) { return eigen::pmadd(x.p, y.p, z.p); }
-  friend T sum_of(const lanes& x) { return eigen::predux(x.p); }
-
-#if defined(EIGEN_VECTORIZE_AVX512)
- private:
-  static __mmask16 first_of_sixteen(int n) { return static_cast<__mmask16>((1u << n) - 1); }
-#endif
-#if defined(EIGEN_VECTORIZE_AVX2)
- private:
-  static __m256i first_lanes(int n) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  FLOWGRAPH_ONE_STEP friend lanes multiply_add(const lanes& x, const lanes& y, const lanes& z) {
+    return fused<T>(x.p, y.p, z.p);
   }
-#endif
+  friend T sum_of(const lanes& x) {
+    return across_lanes<T>(x.p, [](const auto& a, const auto& b) { return a + b; });
+  }
+  // Of a NaN among them nothing is promised.
+  friend T greatest_of(const lanes& x) {
+    return across_lanes<T>(x.p, [](const auto& a, const auto& b) { return b > a ? b : a; });
+  }
+
+ private:
+  static std::uint16_t first_of_sixteen(int n) { return static_cast<std::uint16_t>((1u << n) - 1); }
+  static packet_bits<T> first_lanes(int n) {
+    packet_bits<T> counted;
+    for (int i = 0; i < lane_count<T>; ++i) counted[i] = i;
+    return n > counted;
+  }
 };
 
 // Of each lane all bits or none: what comparisons give. In memory they are bool.
@@ -91,10 +238,13 @@ template <class T>
 struct lane_mask {
   packet<T> p;
 
+  FLOWGRAPH_ONE_STEP static lane_mask from(const packet_bits<T>& x) { return {with_bits<T>(x)}; }
+  FLOWGRAPH_ONE_STEP packet_bits<T> bits() const { return bits_of<T>(p); }
+
   static lane_mask load(const bool* x, int n = lane_count<T>) {
     T all[lane_count<T>] = {};
     for (int i = 0; i < n; ++i) all[i] = static_cast<T>(x[i]);
-    return {eigen::pcmp_lt(lanes<T>(T(0)).p, lanes<T>::load(all).p)};
+    return from(lanes<T>::load(all).p > packet<T>{});
   }
   void store(bool* to, int n = lane_count<T>) const {
     T all[lane_count<T>];
@@ -102,12 +252,18 @@ struct lane_mask {
     for (int i = 0; i < n; ++i) to[i] = all[i] != T(0);
   }
   // 1 and 0.
-  lanes<T> numbers() const { return eigen::pand(p, lanes<T>(T(1)).p); }
+  FLOWGRAPH_ONE_STEP lanes<T> numbers() const { return with_bits<T>(bits() & bits_of<T>(all_lanes<T>(1))); }
 
-  friend lane_mask operator!(const lane_mask& x) { return {eigen::pxor(x.p, eigen::ptrue(x.p))}; }
-  friend lane_mask operator&(const lane_mask& x, const lane_mask& y) { return {eigen::pand(x.p, y.p)}; }
-  friend lane_mask operator|(const lane_mask& x, const lane_mask& y) { return {eigen::por(x.p, y.p)}; }
-  friend lane_mask operator^(const lane_mask& x, const lane_mask& y) { return {eigen::pxor(x.p, y.p)}; }
+  FLOWGRAPH_ONE_STEP friend lane_mask operator!(const lane_mask& x) { return from(~x.bits()); }
+  FLOWGRAPH_ONE_STEP friend lane_mask operator&(const lane_mask& x, const lane_mask& y) {
+    return from(x.bits() & y.bits());
+  }
+  FLOWGRAPH_ONE_STEP friend lane_mask operator|(const lane_mask& x, const lane_mask& y) {
+    return from(x.bits() | y.bits());
+  }
+  FLOWGRAPH_ONE_STEP friend lane_mask operator^(const lane_mask& x, const lane_mask& y) {
+    return from(x.bits() ^ y.bits());
+  }
 };
 
 // One by one, through the scalar vocabulary.
@@ -126,222 +282,6 @@ lanes<T> lane_by_lane(const F& f, const lanes<X>&... x) {
   }
   return lanes<T>::load(in[0].of);
 }
-
-// e^x = 2^n e^r with n the integer nearest to x / ln 2, so that |r| <= ln 2 / 2, where Cephes' polynomial is good for
-// one unit in the last place. ln 2 is taken away in two parts, the first exact in n. Results that would be denormal
-// are 0. A NaN goes through everything: pmax and pmin give their first operand if it is one.
-template <std::same_as<float> T>
-lanes<T> exp_lanes(const lanes<T>& x) {
-  using P = packet<T>;
-  using I = typename eigen::unpacket_traits<P>::integer_packet;
-  const auto number = [](float v) { return eigen::pset1<P>(v); };
-  const P c = eigen::pmax(x.p, number(-88.0f));  // n = -127: the factor 2^n below is 0
-  const P rounding = number(12582912.0f);        // 1.5 * 2^23: a sum with it has no digits behind the point
-  const P n = eigen::pmin(eigen::psub(eigen::pmadd(c, number(1.44269504f), rounding), rounding), number(127.0f));
-  const P r = eigen::pmadd(n, number(2.12194440e-4f), eigen::pmadd(n, number(-0.693359375f), c));
-  const P r2 = eigen::pmul(r, r);
-  const P high = eigen::pmadd(number(1.9875691500e-4f), r, number(1.3981999507e-3f));
-  const P middle = eigen::pmadd(number(8.3334519073e-3f), r, number(4.1665795894e-2f));
-  const P low = eigen::pmadd(number(1.6666665459e-1f), r, number(5.0000001201e-1f));
-  const P q = eigen::pmadd(eigen::pmadd(high, r2, middle), r2, low);
-  const P power =
-      eigen::preinterpret<P>(eigen::plogical_shift_left<23>(eigen::padd(eigen::pcast<P, I>(n), eigen::pset1<I>(127))));
-  return eigen::pmul(eigen::pmadd(q, r2, eigen::padd(r, number(1.0f))), power);
-}
-
-// x p(x^2) / q(x^2), a minimax fraction that reaches 1 at the bounds; within six units in the last place. The
-// quotient first, then x: tiny numbers keep their digits.
-template <std::same_as<float> T>
-lanes<T> tanh_lanes(const lanes<T>& x) {
-  using P = packet<T>;
-  const auto number = [](float v) { return eigen::pset1<P>(v); };
-#if defined(EIGEN_VECTORIZE_FMA)  // roundings differ: where it is 1, not almost
-  constexpr float bound = 7.99881172180175781f;
-#else
-  constexpr float bound = 7.90531110763549805f;
-#endif
-  const P c = eigen::pmin(eigen::pmax(x.p, number(-bound)), number(bound));
-  const P c2 = eigen::pmul(c, c);
-  const auto polynomial = [&](P sum, auto... coefficients) {
-    ((sum = eigen::pmadd(c2, sum, number(coefficients))), ...);
-    return sum;
-  };
-  const P p = polynomial(number(-2.76076847742355e-16f), 2.00018790482477e-13f, -8.60467152213735e-11f,
-                         5.12229709037114e-08f, 1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f);
-  const P q =
-      polynomial(number(1.19825839466702e-06f), 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f);
-  return eigen::pmul(c, eigen::pdiv(p, q));
-}
-
-// Eigen's own for float is an estimate that fails at infinity.
-template <class T>
-lanes<T> sqrt_lanes(const lanes<T>& x) {
-#if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (std::is_same_v<packet<T>, __m512>) return _mm512_sqrt_ps(x.p);
-#endif
-#if defined(EIGEN_VECTORIZE_AVX)
-  if constexpr (std::is_same_v<packet<T>, __m256>) return _mm256_sqrt_ps(x.p);
-#elif defined(EIGEN_VECTORIZE_SSE)
-  if constexpr (std::is_same_v<packet<T>, __m128>) return _mm_sqrt_ps(x.p);
-#endif
-  return lane_by_lane<T>([](T v) { return scalar_math::sqrt(v); }, x);
-}
-
-struct lane_math {
-  template <class T>
-  static lanes<T> like(const lanes<T>&, double v) {
-    return lanes<T>(static_cast<T>(v));
-  }
-  template <class T>
-  static lanes<T> abs(const lanes<T>& x) {
-    return eigen::pabs(x.p);
-  }
-  // NaN stays NaN.
-  template <class T>
-  static lanes<T> sign(const lanes<T>& x) {
-    const lanes<T> zero = like(x, 0);
-    return select(less(x, zero), like(x, -1), select(less(zero, x), like(x, 1), x));
-  }
-  template <class T>
-  static lanes<T> sqrt(const lanes<T>& x) {
-    return sqrt_lanes(x);
-  }
-  template <class T>
-  static lanes<T> rsqrt(const lanes<T>& x) {
-    return reciprocal(sqrt(x));
-  }
-  template <class T>
-  static lanes<T> reciprocal(const lanes<T>& x) {
-    return div(like(x, 1), x);
-  }
-  template <class T>
-  static lanes<T> exp(const lanes<T>& x) {
-    if constexpr (std::is_same_v<T, float> && lane_count<T> > 1)
-      return exp_lanes(x);
-    else
-      return by_eigen<eigen::scalar_exp_op<T>>(x, [](T v) { return scalar_math::exp(v); });
-  }
-  template <class T>
-  static lanes<T> tanh(const lanes<T>& x) {
-    if constexpr (std::is_same_v<T, float> && lane_count<T> > 1)
-      return tanh_lanes(x);
-    else
-      return by_eigen<eigen::scalar_tanh_op<T>>(x, [](T v) { return scalar_math::tanh(v); });
-  }
-  template <class T>
-  static lanes<T> sigmoid(const lanes<T>& x) {
-    return reciprocal(like(x, 1) + exp(-x));
-  }
-#define FLOWGRAPH_LANE_MATH(name, functor)                                           \
-  template <class T>                                                                 \
-  static lanes<T> name(const lanes<T>& x) {                                          \
-    return by_eigen<eigen::functor<T>>(x, [](T v) { return scalar_math::name(v); }); \
-  }
-  FLOWGRAPH_LANE_MATH(log, scalar_log_op)
-  FLOWGRAPH_LANE_MATH(log1p, scalar_log1p_op)
-  FLOWGRAPH_LANE_MATH(expm1, scalar_expm1_op)
-  FLOWGRAPH_LANE_MATH(sin, scalar_sin_op)
-  FLOWGRAPH_LANE_MATH(cos, scalar_cos_op)
-  FLOWGRAPH_LANE_MATH(floor, scalar_floor_op)
-  FLOWGRAPH_LANE_MATH(ceil, scalar_ceil_op)
-  FLOWGRAPH_LANE_MATH(round, scalar_rint_op)
-#undef FLOWGRAPH_LANE_MATH
-#define FLOWGRAPH_LANE_MATH(name)                                        \
-  template <class T>                                                     \
-  static lanes<T> name(const lanes<T>& x) {                              \
-    return lane_by_lane<T>([](T v) { return scalar_math::name(v); }, x); \
-  }
-  FLOWGRAPH_LANE_MATH(tan)
-  FLOWGRAPH_LANE_MATH(erf)
-#undef FLOWGRAPH_LANE_MATH
-#define FLOWGRAPH_LANE_MATH(name)                                                   \
-  template <class T>                                                                \
-  static lanes<T> name(const lanes<T>& x, const lanes<T>& y) {                      \
-    return lane_by_lane<T>([](T a, T b) { return scalar_math::name(a, b); }, x, y); \
-  }
-  FLOWGRAPH_LANE_MATH(floordiv)
-  FLOWGRAPH_LANE_MATH(mod)
-  FLOWGRAPH_LANE_MATH(pow)
-#undef FLOWGRAPH_LANE_MATH
-
-  template <class T>
-  static lanes<T> div(const lanes<T>& x, const lanes<T>& y) {
-    return x / y;
-  }
-  // A NaN in either wins.
-  template <class T>
-  static lanes<T> max(const lanes<T>& x, const lanes<T>& y) {
-    return eigen::pmax<Eigen::PropagateNaN>(x.p, y.p);
-  }
-  template <class T>
-  static lanes<T> min(const lanes<T>& x, const lanes<T>& y) {
-    return eigen::pmin<Eigen::PropagateNaN>(x.p, y.p);
-  }
-  template <class T>
-  static lanes<T> select(const lane_mask<T>& c, const lanes<T>& x, const lanes<T>& y) {
-    return eigen::pselect(c.p, x.p, y.p);
-  }
-  template <class T>
-  static lane_mask<T> isnan(const lanes<T>& x) {
-    return not_equal(x, x);
-  }
-  template <class T>
-  static lane_mask<T> isfinite(const lanes<T>& x) {
-    return less(abs(x), like(x, std::numeric_limits<T>::infinity()));
-  }
-  template <class T>
-  static lane_mask<T> equal(const lanes<T>& x, const lanes<T>& y) {
-    return {eigen::pcmp_eq(x.p, y.p)};
-  }
-  template <class T>
-  static lane_mask<T> not_equal(const lanes<T>& x, const lanes<T>& y) {
-    return !equal(x, y);
-  }
-  template <class T>
-  static lane_mask<T> less(const lanes<T>& x, const lanes<T>& y) {
-    return {eigen::pcmp_lt(x.p, y.p)};
-  }
-  template <class T>
-  static lane_mask<T> less_equal(const lanes<T>& x, const lanes<T>& y) {
-    return {eigen::pcmp_le(x.p, y.p)};
-  }
-
-  // Of truth values.
-  template <class T>
-  static lane_mask<T> select(const lane_mask<T>& c, const lane_mask<T>& x, const lane_mask<T>& y) {
-    return {eigen::pselect(c.p, x.p, y.p)};
-  }
-  template <class T>
-  static lane_mask<T> equal(const lane_mask<T>& x, const lane_mask<T>& y) {
-    return !(x ^ y);
-  }
-  template <class T>
-  static lane_mask<T> not_equal(const lane_mask<T>& x, const lane_mask<T>& y) {
-    return x ^ y;
-  }
-  template <class T>
-  static lane_mask<T> logical_not(const lane_mask<T>& x) {
-    return !x;
-  }
-  template <class T>
-  static lane_mask<T> logical_and(const lane_mask<T>& x, const lane_mask<T>& y) {
-    return x & y;
-  }
-  template <class T>
-  static lane_mask<T> logical_or(const lane_mask<T>& x, const lane_mask<T>& y) {
-    return x | y;
-  }
-
- private:
-  // Eigen's vector form where the processor has one.
-  template <class Functor, class T, class F>
-  static lanes<T> by_eigen(const lanes<T>& x, const F& scalar) {
-    if constexpr (eigen::functor_traits<Functor>::PacketAccess && lane_count<T> > 1)
-      return Functor{}.packetOp(x.p);
-    else
-      return lane_by_lane<T>(scalar, x);
-  }
-};
 
 }  // namespace flowgraph::detail
 

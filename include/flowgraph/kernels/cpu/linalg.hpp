@@ -1,18 +1,16 @@
-// Linear algebra on Eigen, one matrix of the batch after the other. A matrix that has no result (singular, not positive
+// Linear algebra, one matrix of the batch after the other. A matrix that has no result (singular, not positive
 // definite) ends the step with an execution_error; NaN in the operand is NaN in the result.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
-
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
-#include <Eigen/LU>
 
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/linalg.hpp>
 #include "cofactors.hpp"
+#include "decompositions.hpp"
 #include "matmul.hpp"
 #include "strided_copy.hpp"
 
@@ -20,52 +18,11 @@ namespace flowgraph {
 
 namespace detail {
 
-template <class T>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 // "solve: the matrix is singular", with its place in a batch of several.
 [[noreturn]] inline void refuse_matrix(problem why, std::string message, std::int64_t index, std::int64_t batch) {
   if (batch > 1) message += " (matrix " + std::to_string(index) + " of a batch of " + std::to_string(batch) + ")";
   throw execution_error(why, message);
 }
-
-// The types below are the same in every kernel, so that each of Eigen's algorithms is instantiated once.
-template <class T>
-using square_map = const_matrix_map<T, Eigen::RowMajor>;
-
-template <unsigned Mode, class T>
-void solve_triangle(const square_map<T>& a, bool transposed, matrix_map<T> y) {
-  if (transposed)
-    a.template triangularView<Mode>().transpose().solveInPlace(y);
-  else
-    a.template triangularView<Mode>().solveInPlace(y);
-}
-
-// PA = LU by elimination with exchange of rows.
-template <class T>
-class row_exchange_lu {
- public:
-  explicit row_exchange_lu(const square_map<T>& a) : lu_(a) {}
-
-  T determinant() const { return lu_.determinant(); }
-  bool singular() const { return (lu_.matrixLU().diagonal().array() == 0).any(); }
-  // y becomes A^-1 y or A^-T y.
-  void solve(bool transposed, matrix_map<T> y) const {
-    const square_map<T> packed(lu_.matrixLU().data(), y.rows(), y.rows());
-    if (!transposed) {
-      y = lu_.permutationP() * y;
-      solve_triangle<Eigen::UnitLower, T>(packed, false, y);
-      solve_triangle<Eigen::Upper, T>(packed, false, y);
-    } else {
-      solve_triangle<Eigen::Upper, T>(packed, true, y);
-      solve_triangle<Eigen::UnitLower, T>(packed, true, y);
-      y = lu_.permutationP().transpose() * y;
-    }
-  }
-
- private:
-  Eigen::PartialPivLU<matrix<T>> lu_;
-};
 
 // f(a, y, index) for each square matrix of the operand, with y the place of its result.
 template <class T, class F>
@@ -73,7 +30,7 @@ void for_each_matrix(const kernel_args& k, std::int64_t result_size, const F& f)
   const std::int64_t n = k.in[0].last(0), batch = batch_size(k.in[0]);
   parallel_for(k, batch, part_size(n * n * n), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
-      f(square_map<T>(k.in[0].as<const T>() + i * n * n, n, n), k.out[0].as<T>() + i * result_size, i);
+      f(k.in[0].as<const T>() + i * n * n, k.out[0].as<T>() + i * result_size, i);
   });
 }
 
@@ -89,7 +46,7 @@ void for_each_system(const kernel_args& k, const F& f) {
       T* const target = y.as<T>() + i * n * columns;
       std::memcpy(target, b.as<const T>() + b_batch.offset(i) * n * columns,
                   static_cast<std::size_t>(n * columns) * sizeof(T));
-      f(square_map<T>(a.as<const T>() + a_batch.offset(i) * n * n, n, n), matrix_map<T>(target, n, columns), i);
+      f(a.as<const T>() + a_batch.offset(i) * n * n, target, i);
     }
   });
 }
@@ -103,13 +60,13 @@ struct cpu_kernel<ops::matrix_inverse> {
   static void run(const kernel_args& k) {
     const std::int64_t n = k.in[0].last(0), batch = detail::batch_size(k.in[0]);
     if (n == 0) return;
-    detail::for_each_matrix<T>(k, n * n, [&](const auto& a, T* y, std::int64_t i) {
-      const detail::row_exchange_lu<T> lu(a);
+    detail::for_each_matrix<T>(k, n * n, [&](const T* a, T* y, std::int64_t i) {
+      const detail::row_exchange_lu<T> lu(a, n);
       if (lu.singular())
         detail::refuse_matrix(problem::singular_matrix, "matrix_inverse: the matrix is singular", i, batch);
-      detail::matrix_map<T> inverse(y, n, n);
-      inverse.setIdentity();
-      lu.solve(false, inverse);
+      std::fill_n(y, n * n, T(0));
+      for (std::int64_t j = 0; j < n; ++j) y[j * n + j] = T(1);
+      lu.solve(false, y, n);
     });
   }
 };
@@ -119,8 +76,9 @@ struct cpu_kernel<ops::matrix_determinant> {
   using types = floating_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::for_each_matrix<T>(k, 1, [](const auto& a, T* y, std::int64_t) {
-      *y = a.size() == 0 ? T{1} : detail::row_exchange_lu<T>(a).determinant();
+    const std::int64_t n = k.in[0].last(0);
+    detail::for_each_matrix<T>(k, 1, [n](const T* a, T* y, std::int64_t) {
+      *y = n == 0 ? T{1} : detail::row_exchange_lu<T>(a, n).determinant();
     });
   }
 };
@@ -132,8 +90,7 @@ struct cpu_kernel<ops::cofactors> {
   static void run(const kernel_args& k) {
     const std::int64_t n = k.in[0].last(0);
     if (n == 0) return;
-    detail::for_each_matrix<T>(k, n * n,
-                               [n](const auto& a, T* y, std::int64_t) { detail::write_cofactors(a.data(), n, y); });
+    detail::for_each_matrix<T>(k, n * n, [n](const T* a, T* y, std::int64_t) { detail::write_cofactors(a, n, y); });
   }
 };
 
@@ -143,14 +100,13 @@ struct cpu_kernel<ops::cholesky> {
   template <class T>
   static void run(const kernel_args& k) {
     const std::int64_t n = k.in[0].last(0), batch = detail::batch_size(k.in[0]);
-    detail::for_each_matrix<T>(k, n * n, [&](const auto& a, T* y, std::int64_t i) {
-      detail::matrix_map<T> l(y, n, n);
-      l = (a + a.transpose()) / 2;
-      const Eigen::LLT<Eigen::Ref<detail::matrix<T>>> factored(l);  // in place
-      if (factored.info() != Eigen::Success)
-        detail::refuse_matrix(problem::not_positive_definite, "cholesky: the matrix is not positive definite", i,
+    detail::for_each_matrix<T>(k, n * n, [&](const T* a, T* y, std::int64_t index) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) y[i * n + j] = j > i ? T(0) : (a[i * n + j] + a[j * n + i]) / 2;
+      if (!detail::factor_cholesky(y, n))
+        detail::refuse_matrix(problem::not_positive_definite, "cholesky: the matrix is not positive definite", index,
                               batch);
-      l.template triangularView<Eigen::StrictlyUpper>().setZero();
+      for (std::int64_t i = 0; i < n; ++i) std::fill_n(y + i * n + i + 1, n - 1 - i, T(0));
     });
   }
 };
@@ -162,10 +118,11 @@ struct cpu_kernel<ops::solve> {
   static void run(const kernel_args& k) {
     const bool adjoint = k.attrs<ops::solve::attrs>().adjoint != 0;
     const std::int64_t batch = detail::batch_size(k.out[0]);
-    detail::for_each_system<T>(k, [&](const auto& a, auto y, std::int64_t i) {
-      const detail::row_exchange_lu<T> lu(a);
+    const std::int64_t n = k.out[0].last(1), columns = k.out[0].last(0);
+    detail::for_each_system<T>(k, [&](const T* a, T* y, std::int64_t i) {
+      const detail::row_exchange_lu<T> lu(a, n);
       if (lu.singular()) detail::refuse_matrix(problem::singular_matrix, "solve: the matrix is singular", i, batch);
-      lu.solve(adjoint, y);
+      lu.solve(adjoint, y, columns);
     });
   }
 };
@@ -177,14 +134,13 @@ struct cpu_kernel<ops::triangular_solve> {
   static void run(const kernel_args& k) {
     const auto [lower, adjoint] = k.attrs<ops::triangular_solve::attrs>();
     const std::int64_t batch = detail::batch_size(k.out[0]);
-    detail::for_each_system<T>(k, [&, low = lower != 0, turned = adjoint != 0](const auto& a, auto y, std::int64_t i) {
-      if ((a.diagonal().array() == 0).any())
-        detail::refuse_matrix(problem::singular_matrix, "triangular_solve: the matrix has a zero on its diagonal", i,
-                              batch);
-      if (low)
-        detail::solve_triangle<Eigen::Lower, T>(a, turned, y);
-      else
-        detail::solve_triangle<Eigen::Upper, T>(a, turned, y);
+    const std::int64_t n = k.out[0].last(1), columns = k.out[0].last(0);
+    detail::for_each_system<T>(k, [&, low = lower != 0, turned = adjoint != 0](const T* a, T* y, std::int64_t index) {
+      for (std::int64_t i = 0; i < n; ++i)
+        if (a[i * n + i] == 0)
+          detail::refuse_matrix(problem::singular_matrix, "triangular_solve: the matrix has a zero on its diagonal",
+                                index, batch);
+      detail::triangle_solver<T>(a, n, n, low, turned, false).solve(y, columns);
     });
   }
 };

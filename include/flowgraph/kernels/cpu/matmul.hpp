@@ -1,15 +1,14 @@
-// The matrix product: of float on register tiles, of double on Eigen. Large products are cut into blocks of the result,
-// small ones of a batch are put together, so that each part is worth a thread. Integers have loops of their own:
-// Eigen's blocked kernels are for floating-point numbers.
+// The matrix product: on register tiles, on lanes where there are none for the processor or the type. Large products
+// are cut into blocks of the result, small ones of a batch are put together, so that each part is worth a thread.
+// Integers have loops of their own.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
-#include <Eigen/Core>
-
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/matmul.hpp>
+#include "lane_product.hpp"
 #include "product_shape.hpp"
 #include "row_product.hpp"
 #include "strided.hpp"
@@ -18,18 +17,6 @@
 namespace flowgraph {
 
 namespace detail {
-
-template <class T, int Order>
-using const_matrix_map = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>>;
-template <class T>
-using matrix_map = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-
-template <class T, int Order = Eigen::RowMajor>
-using strided_matrix =
-    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, Eigen::Unaligned, Eigen::OuterStride<>>;
-template <class T, int Order = Eigen::RowMajor>
-using const_strided_matrix =
-    Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 // How a result is cut: rows and columns of a block. Both operands are packed again for each block they take part in,
 // so there are few blocks, and they are as square as they come.
@@ -47,7 +34,7 @@ struct product_blocks {
   }
 };
 
-// Is it float's product, which is on tiles where they help? On other processors it is Eigen's.
+// Is it float's product, which is on tiles where they help?
 template <class T>
 inline constexpr bool has_tiles_for = std::is_same_v<T, float> && FLOWGRAPH_REGISTER_TILES;
 
@@ -57,30 +44,16 @@ bool on_tiles(const product_shape& s) {
   return has_tiles_for<T> && s.n >= 8 && s.m * s.n * s.k >= 1 << 13;
 }
 
-// A transposed row-major matrix is a column-major one.
-template <class T, int OrderA, int OrderB>
-void eigen_product(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
-  const bool ta = OrderA == Eigen::ColMajor, tb = OrderB == Eigen::ColMajor;
-  const Eigen::OuterStride<> a_stride(ta ? s.m : s.k), b_stride(tb ? s.k : s.n), y_stride(s.n);
-  const const_strided_matrix<T, OrderA> left(a + p.i * (ta ? 1 : s.k), p.rows, s.k, a_stride);
-  const const_strided_matrix<T, OrderB> right(b + p.j * (tb ? s.k : 1), s.k, p.columns, b_stride);
-  // Zeroed here: Eigen would do it element by element, and then add the product all the same.
-  const bool whole_rows = p.columns == s.n;
-  for (std::int64_t i = 0; i < (whole_rows ? 1 : p.rows); ++i)
-    std::fill_n(y + (p.i + i) * s.n + p.j, whole_rows ? p.rows * s.n : p.columns, T(0));
-  strided_matrix<T>(y + p.i * s.n + p.j, p.rows, p.columns, y_stride).noalias() += left * right;
-}
-
 template <class T>
 void multiply(const T* a, const T* b, T* y, const product_shape& s, const product_part& p) {
   if constexpr (has_tiles_for<T>) {
     on_tiles<T>(s) ? tiled_product(a, b, y, s, p) : row_product(a, b, y, s, p);
   } else if constexpr (std::is_floating_point_v<T>) {
-    constexpr int row = Eigen::RowMajor, column = Eigen::ColMajor;
-    if (s.transpose_a)
-      s.transpose_b ? eigen_product<T, column, column>(a, b, y, s, p) : eigen_product<T, column, row>(a, b, y, s, p);
-    else
-      s.transpose_b ? eigen_product<T, row, column>(a, b, y, s, p) : eigen_product<T, row, row>(a, b, y, s, p);
+    if (s.n < 8 || s.m * s.n * s.k < 1 << 12) return row_product(a, b, y, s, p);
+    const matrix_view<const T> left{a, s.transpose_a ? 1 : s.k, s.transpose_a ? s.m : 1};
+    const matrix_view<const T> right{b, s.transpose_b ? 1 : s.n, s.transpose_b ? s.k : 1};
+    multiply_matrices<T>(p.rows, p.columns, s.k, left.from(p.i, 0), right.from(0, p.j), y + p.i * s.n + p.j, s.n,
+                         product_into::set);
   } else {
     const std::int64_t a_row = s.transpose_a ? 1 : s.k, a_column = s.transpose_a ? s.m : 1;
     const std::int64_t b_row = s.transpose_b ? 1 : s.n, b_column = s.transpose_b ? s.k : 1;

@@ -1,5 +1,5 @@
 // Element-wise ops number by number: an op's scalar function over a tile, a short run of elements. Converting, and what
-// a file without Eigen has of users' ops.
+// a file without lanes has of users' ops.
 #pragma once
 #include <cstddef>
 #include <cstdint>

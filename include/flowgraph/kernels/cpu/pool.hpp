@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <Eigen/Core>
-
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/pool.hpp>
 #include "channels_last.hpp"
-#include "lanes.hpp"
+#include "lane_math.hpp"
+#include "runs.hpp"
 #include "strided_copy.hpp"
 
 namespace flowgraph::detail {
@@ -70,26 +69,19 @@ struct pool_geometry {
   }
 };
 
-template <class T>
-using pixel_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <class T>
-using const_pixel_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-
-// The largest elements of a window in as many channels as Count packets have, which stay in registers meanwhile. x, y:
-// at the first of the channels. NaN counts as the largest.
+// The largest elements of a window in as many channels as Count registers have, which stay in registers meanwhile. x,
+// y: at the first of the channels. NaN counts as the largest.
 template <int Count, class T>
-void largest_in_packets(const pool_geometry& g, const pool_window& w, const T* x, T* y) {
+void largest_in_lanes(const pool_geometry& g, const pool_window& w, const T* x, T* y) {
   constexpr int size = lane_count<T>;
-  packet<T> largest[Count];
-  for (int i = 0; i < Count; ++i)
-    largest[i] = eigen::ploadu<packet<T>>(x + (w.top * g.width + w.left) * g.channels + i * size);
+  lanes<T> largest[Count];
+  for (int i = 0; i < Count; ++i) largest[i] = lanes<T>::load(x + (w.top * g.width + w.left) * g.channels + i * size);
   for (std::int64_t u = w.top; u < w.bottom; ++u)
     for (std::int64_t v = w.left; v < w.right; ++v) {
       const T* const from = x + (u * g.width + v) * g.channels;
-      for (int i = 0; i < Count; ++i)
-        largest[i] = eigen::pmax<Eigen::PropagateNaN>(largest[i], eigen::ploadu<packet<T>>(from + i * size));
+      for (int i = 0; i < Count; ++i) largest[i] = lane_math::max(largest[i], lanes<T>::load(from + i * size));
     }
-  for (int i = 0; i < Count; ++i) eigen::pstoreu(y + i * size, largest[i]);
+  for (int i = 0; i < Count; ++i) largest[i].store(y + i * size);
 }
 
 // f(c, source) for each channel c of a window: where its largest element lies, counted from the first of the images.
@@ -137,8 +129,8 @@ struct cpu_kernel<ops::max_pool> {
       g.for_each_window(k, [&, n = g.channels](const detail::pool_window& w) {
         T* const y = out.as<T>() + w.result * n;
         std::int64_t c = 0;
-        for (; c + several * one <= n; c += several * one) detail::largest_in_packets<several>(g, w, x + c, y + c);
-        for (; c + one <= n; c += one) detail::largest_in_packets<1>(g, w, x + c, y + c);
+        for (; c + several * one <= n; c += several * one) detail::largest_in_lanes<several>(g, w, x + c, y + c);
+        for (; c + one <= n; c += one) detail::largest_in_lanes<1>(g, w, x + c, y + c);
         for (; c < n; ++c) {
           y[c] = x[(w.top * g.width + w.left) * n + c];
           for (std::int64_t u = w.top; u < w.bottom; ++u)
@@ -200,11 +192,11 @@ struct cpu_kernel<ops::avg_pool> {
       const detail::pool_geometry g(p, in[0], out);
       const T* x = in[0].as<const T>();
       g.for_each_window(k, [&, n = g.channels](const detail::pool_window& w) {
-        detail::pixel_map<T> y(out.as<T>() + w.result * n, n);
-        y.setZero();
+        T* const y = out.as<T>() + w.result * n;
+        std::fill_n(y, n, T(0));
         for (std::int64_t u = w.top; u < w.bottom; ++u)
-          for (std::int64_t v = w.left; v < w.right; ++v) y += detail::const_pixel_map<T>(x + (u * g.width + v) * n, n);
-        y /= static_cast<T>(w.pixels());
+          for (std::int64_t v = w.left; v < w.right; ++v) detail::add_run(y, x + (u * g.width + v) * n, n);
+        detail::divide_run(y, static_cast<T>(w.pixels()), n);
       });
     });
   }
@@ -221,11 +213,11 @@ struct cpu_kernel<ops::avg_pool_gradient> {
       const detail::pool_geometry g(p, out, in[0]);
       T* dx = out.as<T>();
       g.for_each_window_by_image(k, dx, [&, n = g.channels](const detail::pool_window& w) {
-        const detail::const_pixel_map<T> dy(in[0].as<const T>() + w.result * n, n);
+        const T* const dy = in[0].as<const T>() + w.result * n;
         const T share = T(1) / static_cast<T>(w.pixels());
         for (std::int64_t u = w.top; u < w.bottom; ++u)
           for (std::int64_t v = w.left; v < w.right; ++v)
-            detail::pixel_map<T>(dx + (u * g.width + v) * n, n) += dy * share;
+            detail::add_scaled_run(dx + (u * g.width + v) * n, dy, share, n);
       });
     });
   }
@@ -244,13 +236,13 @@ struct cpu_kernel<ops::neighbour_sum> {
     const std::int64_t n = x.extent * x.inner, radius = std::min(a.radius, x.extent - 1);
     parallel_for(k, x.outer, part_size(n * (2 * a.radius + 1)), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t o = first; o < last; ++o) {
-        const detail::const_pixel_map<T> from(k.in[0].as<const T>() + o * n, n);
-        detail::pixel_map<T> to(k.out[0].as<T>() + o * n, n);
-        to = from;
+        const T* const from = k.in[0].as<const T>() + o * n;
+        T* const to = k.out[0].as<T>() + o * n;
+        std::copy_n(from, n, to);
         for (std::int64_t r = 1; r <= radius; ++r) {
           const std::int64_t shift = r * x.inner;
-          to.tail(n - shift) += from.head(n - shift);
-          to.head(n - shift) += from.tail(n - shift);
+          detail::add_run(to + shift, from, n - shift);
+          detail::add_run(to, from + shift, n - shift);
         }
       }
     });

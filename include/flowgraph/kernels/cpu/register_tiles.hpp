@@ -1,8 +1,8 @@
 // Products of float matrices in the processor's registers: 6 x 16 results at a time with AVX2, 8 x 32 with AVX-512,
 // every element of the left operand multiplied with a row of the right. Matrix products and convolutions are cut into
-// such tiles where the processor has either, whatever it was compiled for; Eigen's own kernel reaches two thirds of
-// their speed there, and a sixth where it was compiled for any processor. Matrix products of older x86-64 processors
-// have 2 x 16 results in the four-element registers that all of them have.
+// such tiles where the processor has either, whatever it was compiled for: written as products and sums of the
+// compilers' own vector types, which become one instruction each where a function's target has it. Matrix products of
+// older x86-64 processors have 2 x 16 results in the four-element registers that all of them have.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,7 +13,6 @@
 #include "write_out.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
 #define FLOWGRAPH_REGISTER_TILES 1
 #else
 #define FLOWGRAPH_REGISTER_TILES 0
@@ -92,28 +91,43 @@ inline bool has_wide_tiles() {
   return found;
 }
 
+// Places in memory, wherever they lie. References, because a vector itself crosses a call only between functions of one
+// target.
+using eight_floats [[gnu::vector_size(32)]] = float;
+using sixteen_floats [[gnu::vector_size(64)]] = float;
+typedef float any_four __attribute__((vector_size(16), aligned(alignof(float)), may_alias));
+typedef float any_eight __attribute__((vector_size(32), aligned(alignof(float)), may_alias));
+typedef float any_sixteen __attribute__((vector_size(64), aligned(alignof(float)), may_alias));
+[[gnu::always_inline]] inline const any_four& four_at(const float* x) { return *reinterpret_cast<const any_four*>(x); }
+[[gnu::always_inline]] inline any_eight& eight_at(float* x) { return *reinterpret_cast<any_eight*>(x); }
+[[gnu::always_inline]] inline const any_eight& eight_at(const float* x) {
+  return *reinterpret_cast<const any_eight*>(x);
+}
+[[gnu::always_inline]] inline const any_sixteen& sixteen_at(const float* x) {
+  return *reinterpret_cast<const any_sixteen*>(x);
+}
+
 // Rows are found by their distance from one pointer that moves on: with a pointer for each of them g++ runs out of
 // registers where columns are not neighbours.
 template <int Rows>
 [[gnu::target("avx2,fma")]] void compute_narrow_tile(const tile_task& t) {
-  __m256 sum[Rows][2];
+  eight_floats sum[Rows][2];
   std::int64_t rows[Rows];
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < Rows; ++i) {
     rows[i] = t.rows[i];
-    sum[i][0] = sum[i][1] = _mm256_setzero_ps();
+    sum[i][0] = sum[i][1] = eight_floats{};
   }
   const float* b = t.b;
   const std::int64_t step = t.step;
   for (std::int64_t tap = 0; tap < t.taps; ++tap) {
     const float* left = t.a + tap * t.tap_step;
     for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, left += step) {
-      const __m256 low = _mm256_loadu_ps(b), high = _mm256_loadu_ps(b + 8);
+      const eight_floats low = eight_at(b), high = eight_at(b + 8);
       FLOWGRAPH_WRITE_OUT
       for (int i = 0; i < Rows; ++i) {
-        const __m256 x = _mm256_broadcast_ss(left + rows[i]);
-        sum[i][0] = _mm256_fmadd_ps(x, low, sum[i][0]);
-        sum[i][1] = _mm256_fmadd_ps(x, high, sum[i][1]);
+        sum[i][0] = left[rows[i]] * low + sum[i][0];
+        sum[i][1] = left[rows[i]] * high + sum[i][1];
       }
     }
   }
@@ -122,15 +136,15 @@ template <int Rows>
     for (int i = 0; i < Rows; ++i) FLOWGRAPH_WRITE_OUT
     for (int j = 0; j < 2; ++j) {
       float* const to = t.c + i * t.c_row + 8 * j;
-      _mm256_storeu_ps(to, t.add ? _mm256_add_ps(_mm256_loadu_ps(to), sum[i][j]) : sum[i][j]);
+      eight_at(to) = t.add ? eight_at(to) + sum[i][j] : sum[i][j];
     }
     return;
   }
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < Rows; ++i) {
     float all[tile_columns], *const to = t.c + i * t.c_row;
-    _mm256_storeu_ps(all, sum[i][0]);
-    _mm256_storeu_ps(all + 8, sum[i][1]);
+    eight_at(all) = sum[i][0];
+    eight_at(all + 8) = sum[i][1];
     for (std::int64_t j = 0; j < t.columns; ++j) to[j] = t.add ? to[j] + all[j] : all[j];
   }
 }
@@ -138,7 +152,7 @@ template <int Rows>
 // The result's places are asked for before the sums are: it is mostly in no cache of this core.
 template <int Rows, int Panels>
 [[gnu::target("avx512f,prfchw")]] void compute_wide_tile(const tile_task& t) {
-  __m512 sum[Rows][Panels];
+  sixteen_floats sum[Rows][Panels];
   std::int64_t rows[Rows];
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < Rows; ++i) {
@@ -146,7 +160,7 @@ template <int Rows, int Panels>
     FLOWGRAPH_WRITE_OUT
     for (int j = 0; j < Panels; ++j) {
       __builtin_prefetch(t.c + i * t.c_row + j * tile_columns, 1);
-      sum[i][j] = _mm512_setzero_ps();
+      sum[i][j] = sixteen_floats{};
     }
   }
   const float* b = t.b;
@@ -154,26 +168,25 @@ template <int Rows, int Panels>
   for (std::int64_t tap = 0; tap < t.taps; ++tap) {
     const float* left = t.a + tap * t.tap_step;
     for (const float* const end = b + t.depth * tile_columns; b != end; b += tile_columns, left += step) {
-      __m512 right[Panels];
+      sixteen_floats right[Panels];
       FLOWGRAPH_WRITE_OUT
-      for (int j = 0; j < Panels; ++j) right[j] = _mm512_loadu_ps(b + j * panel);
+      for (int j = 0; j < Panels; ++j) right[j] = sixteen_at(b + j * panel);
       FLOWGRAPH_WRITE_OUT
       for (int i = 0; i < Rows; ++i) {
-        const __m512 x = _mm512_set1_ps(left[rows[i]]);
         FLOWGRAPH_WRITE_OUT
-        for (int j = 0; j < Panels; ++j) sum[i][j] = _mm512_fmadd_ps(x, right[j], sum[i][j]);
+        for (int j = 0; j < Panels; ++j) sum[i][j] = left[rows[i]] * right[j] + sum[i][j];
       }
     }
   }
   FLOWGRAPH_WRITE_OUT
   for (int j = 0; j < Panels; ++j) {
     const std::int64_t columns = std::min(t.columns - j * tile_columns, tile_columns);
-    const auto inside = static_cast<__mmask16>((1u << columns) - 1);
+    const auto inside = static_cast<std::uint16_t>((1u << columns) - 1);
     FLOWGRAPH_WRITE_OUT
     for (int i = 0; i < Rows; ++i) {
       float* const to = t.c + i * t.c_row + j * tile_columns;
-      if (t.add) sum[i][j] = _mm512_add_ps(sum[i][j], _mm512_maskz_loadu_ps(inside, to));
-      _mm512_mask_storeu_ps(to, inside, sum[i][j]);
+      if (t.add) sum[i][j] += __builtin_ia32_loadups512_mask(to, sixteen_floats{}, inside);
+      __builtin_ia32_storeups512_mask(to, sum[i][j], inside);
     }
   }
 }
@@ -202,23 +215,23 @@ inline void compute_wide_tile(std::int64_t rows, const tile_task& t) {
 // to[p, j] = from[j, p] of 8 x 8 elements.
 [[gnu::target("avx2")]] inline void transpose_wide_8x8(const float* from, std::int64_t from_row, float* to,
                                                        std::int64_t to_row) {
-  __m256 r[8], s[8];
+  eight_floats r[8], s[8];
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < 4; ++i) {  // halves of rows i and i + 4 side by side: the rest stays within halves
     const float *low = from + i * from_row, *high = from + (i + 4) * from_row;
-    r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
-    r[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low + 4)), _mm_loadu_ps(high + 4), 1);
+    r[i] = __builtin_shufflevector(four_at(low), four_at(high), 0, 1, 2, 3, 4, 5, 6, 7);
+    r[i + 4] = __builtin_shufflevector(four_at(low + 4), four_at(high + 4), 0, 1, 2, 3, 4, 5, 6, 7);
   }
   FLOWGRAPH_WRITE_OUT
   for (int i = 0; i < 8; i += 4) {
-    s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-    s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-    s[i + 2] = _mm256_unpacklo_ps(r[i + 2], r[i + 3]);
-    s[i + 3] = _mm256_unpackhi_ps(r[i + 2], r[i + 3]);
-    _mm256_storeu_ps(to + i * to_row, _mm256_shuffle_ps(s[i], s[i + 2], 0x44));
-    _mm256_storeu_ps(to + (i + 1) * to_row, _mm256_shuffle_ps(s[i], s[i + 2], 0xEE));
-    _mm256_storeu_ps(to + (i + 2) * to_row, _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44));
-    _mm256_storeu_ps(to + (i + 3) * to_row, _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xEE));
+    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    s[i + 2] = __builtin_shufflevector(r[i + 2], r[i + 3], 0, 8, 1, 9, 4, 12, 5, 13);
+    s[i + 3] = __builtin_shufflevector(r[i + 2], r[i + 3], 2, 10, 3, 11, 6, 14, 7, 15);
+    eight_at(to + i * to_row) = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    eight_at(to + (i + 1) * to_row) = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    eight_at(to + (i + 2) * to_row) = __builtin_shufflevector(s[i + 1], s[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    eight_at(to + (i + 3) * to_row) = __builtin_shufflevector(s[i + 1], s[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
   }
 }
 

@@ -66,7 +66,7 @@ struct cpu_kernel<ops::pad> {
     const array_view &x = k.in[0], &y = k.out[0];
     const auto a = k.attrs<ops::pad::attrs>();
     detail::check_box(y, x, a.begin);
-    detail::fill(k, y.as<T>(), y.size(), detail::element_from<T>(a.value));
+    detail::fill(k, y.as<T>(), y.size(), detail::from_word<T>(a.value));
     const detail::row_major from(x), to(y);
     detail::strided_copy copy;
     std::int64_t first = 0;

@@ -6,13 +6,12 @@
 #include <limits>
 #include <string>
 
-#include <Eigen/Core>
-
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/kernels/parallel.hpp>
 #include <flowgraph/ops/softmax.hpp>
-#include "lanes.hpp"
+#include "lane_math.hpp"
+#include "runs.hpp"
 
 namespace flowgraph {
 
@@ -29,11 +28,6 @@ struct softmax_lines {
 };
 
 template <class T>
-using line_map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <class T>
-using const_line_map = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-
-template <class T>
 struct exp_sum {
   T greatest, sum;
 };
@@ -48,8 +42,8 @@ exp_sum<T> exp_row(const T* x, T* y, std::int64_t n) {
   const int rest = static_cast<int>(n - whole);
   const lanes<T> last = rest == 0 ? lanes<T>(least) : lanes<T>::load(x + whole, rest, least);
   lanes<T> greatest = last;
-  for (std::int64_t i = 0; i < whole; i += width) greatest = eigen::pmax(lanes<T>::load(x + i).p, greatest.p);
-  const lanes<T> shift(eigen::predux_max(greatest.p));
+  for (std::int64_t i = 0; i < whole; i += width) greatest = greater_or_first<T>(lanes<T>::load(x + i).p, greatest.p);
+  const lanes<T> shift(greatest_of(greatest));
   lanes<T> sum(T(0));
   for (std::int64_t i = 0; i < whole; i += width) {
     const lanes<T> e = lane_math::exp(lanes<T>::load(x + i) - shift);
@@ -61,17 +55,7 @@ exp_sum<T> exp_row(const T* x, T* y, std::int64_t n) {
     if (y != nullptr) e.store(y + whole, rest);
     sum = sum + e;
   }
-  return {eigen::predux_max(greatest.p), eigen::predux(sum.p)};
-}
-
-// Every element of a row of n divided by x. Rows of a few classes are shorter than Eigen's packets may be.
-template <class T>
-void divide_row(T* row, T x, std::int64_t n) {
-  const lanes<T> by(x);
-  std::int64_t i = 0;
-  for (; i + lane_count<T> <= n; i += lane_count<T>) (lanes<T>::load(row + i) / by).store(row + i);
-  const int rest = static_cast<int>(n - i);
-  if (rest > 0) (lanes<T>::load(row + i, rest) / by).store(row + i, rest);
+  return {shift.p[0], sum_of(sum)};
 }
 
 // f(row)
@@ -83,10 +67,11 @@ void for_each_row(const kernel_args& k, std::int64_t rows, std::int64_t n, const
   });
 }
 
-// finish(x, y, greatest, sum) gives the result: for a row, or for the element of one line in each of several columns.
-// Y holds exp(x - greatest) then, unless finish reads x: where y lies in x's place, it holds x still.
+// finish(e, greatest, of_sum(sum)) gives the result's lanes, from those of e = exp(x - greatest); or with ReadsX, which
+// keeps no e, from those of x.
 template <class T, bool ReadsX, class Finish>
 void softmax_along(const kernel_args& k, const Finish& finish) {
+  using L = lanes<T>;
   const softmax_lines lines(k.in[0], k.attrs<ops::axis_attrs>().axis);
   const T* const x = k.in[0].as<const T>();
   T* const y = k.out[0].as<T>();
@@ -94,36 +79,65 @@ void softmax_along(const kernel_args& k, const Finish& finish) {
   if (k.in[0].size() == 0) return;
   if (lines.inner == 1) {
     for_each_row(k, lines.outer, n, [&](std::int64_t row) {
-      const auto [greatest, sum] = exp_row(x + row * n, ReadsX ? nullptr : y + row * n, n);
-      finish(const_line_map<T>(x + row * n, n), line_map<T>(y + row * n, n), greatest, sum);
+      const T* const from = x + row * n;
+      T* const to = y + row * n;
+      const auto [most, all] = exp_row(from, ReadsX ? nullptr : to, n);
+      const L greatest(most), sum = finish.of_sum(L(all));
+      compute_run(
+          to, n, [&](const L& v) { return finish(v, greatest, sum); }, ReadsX ? from : to);
     });
     return;
   }
+  // Of several columns, the elements of a line lie together.
   constexpr std::int64_t tile = 256, exp_work = 8;
   const std::int64_t tiles = (lines.inner + tile - 1) / tile;
   parallel_for(k, lines.outer * tiles, part_size(exp_work * n * std::min(tile, lines.inner)),
                [&](std::int64_t begin, std::int64_t end) {
-                 Eigen::Array<T, tile, 1> greatest, sum;
+                 T greatest[tile], sum[tile];
                  for (std::int64_t part = begin; part < end; ++part) {
                    const std::int64_t column = part % tiles * tile, count = std::min(tile, lines.inner - column);
                    const std::int64_t at = part / tiles * n * lines.inner + column;
-                   const auto from = [&](std::int64_t i) { return const_line_map<T>(x + at + i * lines.inner, count); };
-                   const auto to = [&](std::int64_t i) { return line_map<T>(y + at + i * lines.inner, count); };
-                   greatest.head(count) = from(0);
-                   for (std::int64_t i = 1; i < n; ++i) greatest.head(count) = greatest.head(count).max(from(i));
-                   sum.head(count).setZero();
+                   const auto from = [&](std::int64_t i) { return x + at + i * lines.inner; };
+                   const auto to = [&](std::int64_t i) { return y + at + i * lines.inner; };
+                   std::copy_n(from(0), count, greatest);
+                   std::fill_n(sum, count, T(0));
+                   for (std::int64_t i = 1; i < n; ++i)
+                     compute_run(
+                         greatest, count, [](const L& a, const L& b) { return L(greater_or_first<T>(b.p, a.p)); },
+                         greatest, from(i));
                    for (std::int64_t i = 0; i < n; ++i) {
+                     const auto power = [](const L& v, const L& most) { return lane_math::exp(v - most); };
                      if constexpr (ReadsX) {
-                       sum.head(count) += (from(i) - greatest.head(count)).exp();
+                       compute_run(
+                           sum, count, [&](const L& s, const L& v, const L& most) { return s + power(v, most); }, sum,
+                           from(i), greatest);
                      } else {
-                       to(i) = (from(i) - greatest.head(count)).exp();
-                       sum.head(count) += to(i);
+                       compute_run(to(i), count, power, from(i), greatest);
+                       add_run(sum, to(i), count);
                      }
                    }
-                   for (std::int64_t i = 0; i < n; ++i) finish(from(i), to(i), greatest.head(count), sum.head(count));
+                   compute_run(
+                       sum, count, [&](const L& s) { return finish.of_sum(s); }, sum);
+                   for (std::int64_t i = 0; i < n; ++i)
+                     compute_run(to(i), count, finish, ReadsX ? from(i) : to(i), greatest, sum);
                  }
                });
 }
+
+// e / sum
+template <class T>
+struct share_of_sum {
+  lanes<T> of_sum(const lanes<T>& sum) const { return sum; }
+  lanes<T> operator()(const lanes<T>& e, const lanes<T>&, const lanes<T>& sum) const { return e / sum; }
+};
+// x - greatest - log(sum)
+template <class T>
+struct log_of_share {
+  lanes<T> of_sum(const lanes<T>& sum) const { return lane_math::log(sum); }
+  lanes<T> operator()(const lanes<T>& x, const lanes<T>& greatest, const lanes<T>& log) const {
+    return (x - greatest) - log;
+  }
+};
 
 // Class numbers of either integer type, checked.
 class label_reader {
@@ -152,7 +166,7 @@ struct cpu_kernel<ops::softmax> {
   static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::softmax_along<T, false>(k, [](const auto&, auto y, const auto&, const auto& sum) { y /= sum; });
+    detail::softmax_along<T, false>(k, detail::share_of_sum<T>{});
   }
 };
 
@@ -162,10 +176,7 @@ struct cpu_kernel<ops::log_softmax> {
   static constexpr bool in_float = true;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::softmax_along<T, true>(k, [](const auto& x, auto y, const auto& greatest, const auto& sum) {
-      using std::log;
-      y = (x - greatest) - log(sum);
-    });
+    detail::softmax_along<T, true>(k, detail::log_of_share<T>{});
   }
 };
 
@@ -200,7 +211,7 @@ struct cpu_kernel<ops::softmax_minus_one_hot> {
     detail::for_each_row(k, k.in[1].size(), classes, [&](std::int64_t i) {
       T* const row = y + i * classes;
       const T sum = detail::exp_row(x + i * classes, row, classes).sum;
-      detail::divide_row(row, sum, classes);
+      detail::divide_run(row, sum, classes);
       row[labels[i]] -= T(1);
     });
   }

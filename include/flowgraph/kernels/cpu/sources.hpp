@@ -1,6 +1,5 @@
 // Constants as memory, for readers that need every element, and numbers of any type from what a plan holds.
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include <flowgraph/kernels/copy.hpp>
@@ -41,15 +40,6 @@ void with_type(dtype type, const F& f) {
   }
 }
 
-// An element of a literal: the bits of a double for floating-point types, the integer for the others.
-template <class T>
-T from_word(std::int64_t word) {
-  if constexpr (is_floating(dtype_of<T>))
-    return convert<T>(std::bit_cast<double>(word));
-  else
-    return convert<T>(word);
-}
-
 }  // namespace detail
 
 template <>
@@ -57,7 +47,7 @@ struct cpu_kernel<ops::constant> {
   using types = all_types;
   template <class T>
   static void run(const kernel_args& k) {
-    const T value = detail::convert<T>(k.attrs<ops::constant::attrs>().value);
+    const T value = detail::from_word<T>(k.attrs<ops::constant::attrs>().word);
     detail::fill(k, k.out[0].as<T>(), k.out[0].size(), value);
   }
 };

@@ -62,7 +62,7 @@ struct cpu_kernel<ops::assign_add> {
   using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::update<T>(k, detail::add_run<T>);
+    detail::update<T>(k, detail::add_elements<T>);
   }
 };
 
@@ -80,7 +80,7 @@ struct cpu_kernel<ops::scatter_add> {
   using types = rounded_types;
   template <class T>
   static void run(const kernel_args& k) {
-    detail::for_each_updated_row<T>(k, detail::add_run<T>);
+    detail::for_each_updated_row<T>(k, detail::add_elements<T>);
   }
 };
 
