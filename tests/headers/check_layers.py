@@ -16,7 +16,7 @@ import sys
 
 # The order of the layers: the one place that states it.
 LAYERS = ["core", "graph", "plan", "ops", "passes", "language", "functions", "training", "arrays", "kernels", "session", "engine",
-          "net", "formats", "data", "checkpoint", "train", "look", "onnx"]
+          "formats", "data", "checkpoint", "net", "train", "look", "onnx"]
 
 # What an umbrella header may reach.
 UMBRELLAS = {
@@ -45,7 +45,7 @@ THIRD_PARTY = {
     "asio": {"net"},
     "asio.hpp": {"net"},
     "nlohmann": {"formats"},
-    "protozero": {"look", "onnx"},
+    "protozero": {"net", "look", "onnx"},
 }
 
 MAX_LINES = 500

@@ -187,6 +187,16 @@
   X(tensor_names, "tensors of a file need different names, in UTF-8, other than \"__metadata__\"") \
   X(array_names, "arrays of a .npz file need different names of 1 to 1,000 bytes") \
   X(checkpoint_mismatch, "a checkpoint must have the variables of the session, and no others") \
+  /* many machines */ \
+  X(peer_absent, "a task that others need must be reachable within their deadline") \
+  X(peer_refused, "both ends of a connection need the same key, cluster, version and model, and must expect each other") \
+  X(peer_lost, "the connection to a task must last while others need it") \
+  X(peer_silent, "a task must say something within the patience of its peers") \
+  X(peer_protocol, "what comes over a connection must be frames that the other end can take") \
+  X(peer_drained, "a task that has said that it sends no more has left") \
+  X(link_closed, "this end has closed the connection") \
+  X(address_form, "an address is HOST:PORT, unix:PATH or process:NAME") \
+  X(address_taken, "an address that a task listens at must be free, and of this machine") \
   /* reading data */ \
   X(image_shape, "an image must be [height, width], [height, width, channels] or [images, height, width, channels], with 1 to 4 channels") \
   X(fit_argument, "fit: what is monitored must be one of the values, and every value needs a name") \
