@@ -232,6 +232,33 @@ void check_writes_are_last(const fg::plan_view& p) {
   }
 }
 
+// By a process for each task it computes the same. Parts are whole plans, and together they are the plan.
+void check_parts(const std::vector<int>& fetches, const simulation::outcome& want, const fg::plan_view& p,
+                 std::mt19937& random) {
+  std::vector<fg::passes::task_plan> parts;
+  int instructions = 0, slots = 0, variables = 0, feeds = 0, fetched = 0;
+  for (int t = 0; t < fg::passes::tasks_of(p).size(); ++t) {
+    parts.push_back(fg::passes::task_part(p, t));
+    const fg::plan_view part = parts.back().plan.view();
+    CAPTURE(t);
+    REQUIRE(fg::verify(part).why == fg::problem::none);
+    check_memory(part);
+    instructions += part.instructions.size();
+    slots += part.slots.size();
+    variables += part.variables.size();
+    feeds += part.feeds.size();
+    fetched += part.fetches.size();
+    CHECK(part.channels.size() == p.channels.size());
+  }
+  CHECK(instructions == p.instructions.size());
+  CHECK(slots == p.slots.size());
+  CHECK(variables == p.variables.size());
+  CHECK(feeds == p.feeds.size());
+  CHECK(fetched == p.fetches.size());
+  check(fetches, want, simulation::parts_run(p, parts, nullptr).result, false);
+  for (int run = 0; run < 3; ++run) check(fetches, want, simulation::parts_run(p, parts, &random).result, false);
+}
+
 }  // namespace
 
 TEST_CASE("a plan computes what the graph says, in any order that it allows") {
@@ -266,6 +293,7 @@ TEST_CASE("a plan computes what the graph says, in any order that it allows") {
         if (model.nodes[fetches[k]].type == fg::dtype::none) want.fetches[k] = 0;
       check(fetches, want, simulation::plan_run(v, nullptr).result, !several);
       for (int run = 0; run < 5; ++run) check(fetches, want, simulation::plan_run(v, &random).result, !several);
+      check_parts(fetches, want, v, random);
       o.wide = false;
       const fg::plan_data tight = fg::passes::plan(model, s, {devices, several ? 3 : 1}, o);
       REQUIRE(fg::verify(tight.view()).why == fg::problem::none);

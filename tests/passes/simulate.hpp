@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <random>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <flowgraph/passes/pipeline.hpp>
+#include <flowgraph/passes/task.hpp>
 #include "regions.hpp"
 
 namespace simulation {
@@ -139,27 +142,65 @@ class graph_run {
   std::vector<value> several_;
 };
 
-// A plan, in a random order that its dependencies and channels allow; without a generator in its serial order, as far
-// as channels do. Instructions of all regions that have begun run beside each other: each device has its own part of a
-// loop.
-class plan_run {
+// What is on its way, by channel, and who is at its ends: one process or several that run parts of one plan.
+struct wires {
+  std::vector<std::deque<value>> sent;
+  std::vector<class process*> receivers;
+};
+
+// A plan or a task's part of it. Instructions of all regions that have begun run beside each other: each device has its
+// own part of a loop.
+class process {
  public:
-  plan_run(const fg::plan_view& p, std::mt19937* random)
+  process(const fg::plan_view& p, wires& w)
       : p_(p),
-        random_(random),
         slots_(static_cast<std::size_t>(p.slots.size()), 0xDEAD),
         waits_(static_cast<std::size_t>(p.instructions.size())),
         left_(static_cast<std::size_t>(p.regions.size())),
         turns_(waits_.size()),
-        sent_(static_cast<std::size_t>(p.channels.size())) {
+        sent_(w.sent),
+        receivers_(w.receivers) {
     for (const fg::variable_use& v : p.variables) variables_.push_back(variable_value(v.node));
+    sent_.resize(static_cast<std::size_t>(p.channels.size()));
+    receivers_.resize(sent_.size());
+    for (int k = 0; k < p.channels.size(); ++k)
+      if (p.channels[k].receive >= 0) receivers_[static_cast<std::size_t>(k)] = this;
     begin(0);
-    run();
-    for (const fg::operand& o : p.fetches) result.fetches.push_back(o.where == fg::storage::none ? 0 : read(o));
-    for (int i = 0; i < p.variables.size(); ++i)
-      result.variables[p.variables[i].node] = variables_[static_cast<std::size_t>(i)];
   }
-  outcome result;
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  // What could run now.
+  std::vector<int> able() const {
+    std::vector<int> all;
+    for (const int i : ready_)
+      if (may_run(i)) all.push_back(i);
+    return all;
+  }
+  void run(int i) {
+    ready_.erase(std::find(ready_.begin(), ready_.end(), i));
+    const fg::instruction& x = p_.instructions[i];
+    if (x.n_regions == 0) {
+      execute(x);
+      done(i);
+    } else if (x.op->id == fg::ops::merge::id) {
+      begin(x.first_region + (truth(read(operand_of(entry_of(x)))) ? 0 : 1));
+    } else {
+      turns_[static_cast<std::size_t>(i)] = 0;
+      begin(x.first_region);
+    }
+  }
+  bool over() const { return left_[0] == 0; }
+
+  value fetch(int k) const {
+    const fg::operand& o = p_.fetches[k];
+    return o.where == fg::storage::none ? 0 : read(o);
+  }
+  void add_state(outcome& to) const {
+    for (int i = 0; i < p_.variables.size(); ++i)
+      to.variables[p_.variables[i].node] = variables_[static_cast<std::size_t>(i)];
+    to.notes.insert(to.notes.end(), notes_.begin(), notes_.end());
+  }
 
  private:
   value read(const fg::operand& o) const {
@@ -226,6 +267,12 @@ class plan_run {
   const fg::channel& channel_of(const fg::instruction& x) const {
     return p_.channels[static_cast<int>(p_.attrs(x)[0])];
   }
+  process& receiver_of(const fg::instruction& send) const {
+    return *receivers_[static_cast<std::size_t>(p_.attrs(send)[0])];
+  }
+  void arrive(std::int64_t channel, value v) {
+    slots_[static_cast<std::size_t>(p_.channels[static_cast<int>(channel)].slot)] = v;
+  }
   // A send waits for room, a recv for what was sent.
   bool may_run(int i) const {
     const fg::instruction& x = p_.instructions[i];
@@ -234,30 +281,6 @@ class plan_run {
     const std::size_t on_the_way = sent_[static_cast<std::size_t>(p_.attrs(x)[0])].size();
     return sends ? on_the_way < static_cast<std::size_t>(x.region == 0 ? 1 : fg::turns_on_the_way) : on_the_way > 0;
   }
-  void run() {
-    while (!ready_.empty()) {
-      std::vector<int> able;
-      for (const int i : ready_)
-        if (may_run(i)) able.push_back(i);
-      if (able.empty()) break;
-      const int i = random_ ? able[(*random_)() % able.size()] : *std::min_element(able.begin(), able.end());
-      ready_.erase(std::find(ready_.begin(), ready_.end(), i));
-      const fg::instruction& x = p_.instructions[i];
-      if (x.n_regions == 0) {
-        execute(x);
-        done(i);
-      } else if (x.op->id == fg::ops::merge::id) {
-        begin(x.first_region + (truth(read(operand_of(entry_of(x)))) ? 0 : 1));
-      } else {
-        turns_[static_cast<std::size_t>(i)] = 0;
-        begin(x.first_region);
-      }
-    }
-    if (left_[0] != 0) throw std::logic_error("instructions wait for each other");
-    for (const auto& c : sent_)
-      if (!c.empty()) throw std::logic_error("sent, and never received");
-  }
-
   value run_program(const fg::instruction& x, std::vector<value> in) {
     const fg::program& p = p_.programs[x.program];
     std::vector<value> own(in.begin(), in.begin() + p.own), steps;
@@ -291,8 +314,7 @@ class plan_run {
         write(out[0], v);
     } else if (x.op->id == fg::ops::send::id) {
       // Outside of regions it arrives where it stays, whenever it was sent.
-      const fg::channel& c = channel_of(x);
-      if (!c.shared && c.slot >= 0 && x.region == 0) slots_[static_cast<std::size_t>(c.slot)] = in[0];
+      if (!channel_of(x).shared && !in.empty() && x.region == 0) receiver_of(x).arrive(p_.attrs(x)[0], in[0]);
       sent_[static_cast<std::size_t>(p_.attrs(x)[0])].push_back(in.empty() ? 0 : in[0]);
     } else if (x.op->id == fg::ops::recv::id) {
       const fg::channel& c = channel_of(x);
@@ -306,20 +328,72 @@ class plan_run {
     } else if (x.op->is(fg::trait::writes_operand)) {
       variables_[static_cast<std::size_t>(p_.inputs(x)[0].index)] = compute(*x.op, in, p_.attrs(x));
     } else {
-      if (x.op->id == test_ops::note::id) result.notes.push_back(in[0]);
+      if (x.op->id == test_ops::note::id) notes_.push_back(in[0]);
       for (int k = 0; k < out.size(); ++k) write(out[k], compute(*x.op, in, p_.attrs(x), k));
     }
   }
 
   const fg::plan_view& p_;
-  std::mt19937* random_;
   std::vector<value> slots_;
   std::vector<value> variables_;
+  std::vector<value> notes_;
   std::vector<int> ready_;
-  std::vector<int> waits_;               // of each instruction: how many of its region must be done before
-  std::vector<int> left_;                // of each region: how many are not done
-  std::vector<int> turns_;               // of each loop, by its owner
-  std::vector<std::deque<value>> sent_;  // by channel
+  std::vector<int> waits_;  // of each instruction: how many of its region must be done before
+  std::vector<int> left_;   // of each region: how many are not done
+  std::vector<int> turns_;  // of each loop, by its owner
+  std::vector<std::deque<value>>& sent_;
+  std::vector<process*>& receivers_;
+};
+
+// All of them to their end, in a random order that dependencies and channels allow; without a generator in the serial
+// order of each, as far as channels do.
+inline void run(const std::vector<process*>& all, const wires& w, std::mt19937* random) {
+  for (;;) {
+    std::vector<std::pair<process*, int>> able;
+    for (process* const p : all)
+      for (const int i : p->able()) able.emplace_back(p, i);
+    if (able.empty()) break;
+    const auto [p, i] = random ? able[(*random)() % able.size()] : *std::min_element(able.begin(), able.end());
+    p->run(i);
+  }
+  for (const process* const p : all)
+    if (!p->over()) throw std::logic_error("instructions wait for each other");
+  for (const auto& c : w.sent)
+    if (!c.empty()) throw std::logic_error("sent, and never received");
+}
+
+// A plan in one process.
+class plan_run {
+ public:
+  plan_run(const fg::plan_view& p, std::mt19937* random) {
+    wires w;
+    process all(p, w);
+    run({&all}, w, random);
+    for (int k = 0; k < p.fetches.size(); ++k) result.fetches.push_back(all.fetch(k));
+    all.add_state(result);
+  }
+  outcome result;
+};
+
+// The same plan by a process for each of its tasks.
+class parts_run {
+ public:
+  parts_run(const fg::plan_view& p, const std::vector<fg::passes::task_plan>& parts, std::mt19937* random) {
+    wires w;
+    std::vector<fg::plan_view> views;
+    std::vector<std::unique_ptr<process>> own;
+    std::vector<process*> all;
+    for (const auto& part : parts) views.push_back(part.plan.view());
+    for (const fg::plan_view& v : views) all.push_back(own.emplace_back(std::make_unique<process>(v, w)).get());
+    run(all, w, random);
+    result.fetches.resize(static_cast<std::size_t>(p.fetches.size()));
+    for (std::size_t t = 0; t < parts.size(); ++t) {
+      for (int k = 0; k < parts[t].fetches.size(); ++k)
+        result.fetches[static_cast<std::size_t>(parts[t].fetches[k])] = all[t]->fetch(k);
+      all[t]->add_state(result);
+    }
+  }
+  outcome result;
 };
 
 }  // namespace simulation

@@ -154,6 +154,7 @@
   X(no_host, "what a device does not compute needs a CPU of the same task in the list of devices") \
   X(session_device, "a device of a session must be a CPU, written like \"/cpu:0\" or \"/job:ps/task:0/cpu:0\"") \
   X(not_its_device, "the memory of a device is asked of one that the model's fg::on_devices lists") \
+  X(not_its_task, "traffic is asked of tasks, written like \"/job:worker\" or \"/job:ps/task:0\", of devices that the model's fg::on_devices lists") \
   X(device_twice, "a session must not have the same device twice") \
   X(devices_differ, "the devices of a session<model> are part of its type, as in session<on_devices<model, \"/cpu:0\", \"/cpu:1\">>; options.devices must be empty or name the same") \
   /* queues and other things that steps wait for */ \

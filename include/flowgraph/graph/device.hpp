@@ -1,5 +1,6 @@
 // Device names: "/job:ps/task:1/gpu:0", or any part of it. A constraint is a partial name; it matches every
-// device that agrees with the parts it has.
+// device that agrees with the parts it has. "/job:worker/task:self" is the worker that runs the step, whichever of them
+// that is: a plan that says so is the same for all of them, however many there are.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -9,16 +10,18 @@
 
 namespace flowgraph {
 
+inline constexpr int any_task = -1, task_self = -2;
+
 struct device_name {
   std::string_view job;   // empty: any
-  int task = -1;          // -1: any
+  int task = any_task;    // or a number, or task_self
   std::string_view kind;  // "cpu", "gpu"; empty: any
   int index = -1;
   bool ok = true;
 
   constexpr bool operator==(const device_name&) const = default;
   constexpr bool matches(const device_name& device) const {
-    return (job.empty() || job == device.job) && (task < 0 || task == device.task) &&
+    return (job.empty() || job == device.job) && (task == any_task || task == device.task) &&
            (kind.empty() || kind == device.kind) && (index < 0 || index == device.index);
   }
 };
@@ -42,6 +45,8 @@ constexpr device_name parse_device(std::string_view s) {
     }
     if (key == "job")
       d.job = value;
+    else if (key == "task" && value == "self")
+      d.task = task_self;
     else if (!is_number)
       return invalid;
     else if (key == "task")
@@ -82,7 +87,7 @@ constexpr int colocated_with(std::string_view constraint) {
 constexpr device_name parse_own_device(std::string_view s) {
   device_name d = parse_device(s);
   if (d.job.empty()) d.job = "local";
-  if (d.task < 0) d.task = 0;
+  if (d.task == any_task) d.task = 0;
   return d;
 }
 

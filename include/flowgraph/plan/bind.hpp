@@ -84,18 +84,19 @@ constexpr std::int64_t peak_bytes(const plan_view& p, detail::slice<binding> bin
 
 // What goes through a channel, each time it is used; news are nothing. -1: an extent is not bound.
 constexpr std::int64_t bytes_sent(const plan_view& p, const channel& c, detail::slice<binding> bindings) {
-  if (c.slot < 0) return 0;
+  const operand* const carried = p.carried_by(c);
+  if (carried == nullptr) return 0;
   const detail::vec<std::int64_t> symbols = bind_symbols(p, bindings);
-  const operand& sent = p.operands[p.instructions[c.send].operands];
-  std::int64_t bytes = size_of(sent.type);
-  for (const extent e : p.dims_of(sent.shape)) {
+  std::int64_t bytes = size_of(carried->type);
+  for (const extent e : p.dims_of(carried->shape)) {
     if (bound(e, symbols.data) < 0) return -1;
     bytes *= bound(e, symbols.data);
   }
   return bytes;
 }
 
-// All that a step sends from one device to another. What is sent in a loop or a branch counts once.
+// All that a step sends from one device to another; of a part of a plan, also what it receives. What is sent in a loop
+// or a branch counts once.
 constexpr std::int64_t bytes_sent(const plan_view& p, detail::slice<binding> bindings) {
   std::int64_t sum = 0;
   for (const channel& c : p.channels) {

@@ -56,13 +56,14 @@ struct slot {
 };
 
 // The way of one value, or of the news that something is done, from one device to another. What is sent first is
-// received first.
+// received first. In a plan that is one process's part of another one, channels keep their numbers: of one whose other
+// end is elsewhere, that end is -1; where both are, nothing of it is here.
 struct channel {
   int from = 0;     // device
   int to = 0;       // device
   int send = 0;     // the instruction at its beginning, and the one at its end: their only attribute is this channel
   int receive = 0;  // of the step itself if `send` is, else of the region that is the same one's part on its device
-  int slot = -1;    // of the receiver; -1: news
+  int slot = -1;    // of the receiver; -1: news, or the receiver is elsewhere
   // Both devices have one memory: the value is read where it was made, which nobody overwrites in this step. The slot
   // is a name for that place. Otherwise what is sent goes to the slot, of which the channel has as many parts as values
   // can be on their way: a loop sends in each turn. Until it is received nobody else writes there. Outside of
@@ -225,6 +226,12 @@ struct plan_view {
   constexpr detail::slice<std::int64_t> attrs(const instruction& i) const { return {words.data + i.attrs, i.n_attrs}; }
   constexpr detail::slice<int> next(const instruction& i) const {
     return {successors.data + i.successors, i.n_successors};
+  }
+  // What goes through a channel, as one of its ends here has it; null: news, or no end is here.
+  constexpr const operand* carried_by(const channel& c) const {
+    if (c.send >= 0) return instructions[c.send].n_operands == 0 ? nullptr : &operands[instructions[c.send].operands];
+    if (c.receive < 0 || instructions[c.receive].n_outputs == 0) return nullptr;
+    return &operands[instructions[c.receive].operands];
   }
   constexpr detail::slice<program_step> steps_of(const program& p) const { return {steps.data + p.steps, p.n_steps}; }
   // What the element-wise part of an instruction computes.

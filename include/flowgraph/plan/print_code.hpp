@@ -41,10 +41,10 @@ class plan_printer {
     }
     for (int i = 0; i < p_.channels.count; ++i) {
       const channel& c = p_.channels[i];
+      if (c.send < 0 && c.receive < 0) continue;
       out_ += 'n' + std::to_string(i) + " = channel : ";
-      if (c.slot >= 0) {
-        const operand& sent = p_.operands[p_.instructions[c.send].operands];
-        out_ += type(sent.type, sent.shape) + name(p_.instructions[c.send].node);
+      if (const operand* const carried = p_.carried_by(c); carried != nullptr) {
+        out_ += type(carried->type, carried->shape) + name(p_.instructions[c.send >= 0 ? c.send : c.receive].node);
       } else {
         out_ += "news";
       }

@@ -72,44 +72,56 @@ class plan_verifier {
     }
   }
 
-  // Two instructions name a channel, and they name no other one.
+  // Two instructions name a channel, and they name no other one; or one does whose other end is elsewhere.
   constexpr void check_channels() {
-    int ends = 0;
+    int ends = 0, named = 0;
     for (const instruction& x : p_.instructions) ends += is_end(x);
-    require(ends == 2 * p_.channels.count, -1);
     for (int k = 0; k < p_.channels.count && sound(); ++k) {
       const channel& c = p_.channels[k];
-      require(is_device(c.from) && is_device(c.to) && c.from != c.to && c.send >= 0 && c.receive >= 0 &&
-                  c.send < p_.instructions.count && c.receive < p_.instructions.count && c.slot >= -1 &&
-                  c.slot < p_.slots.count,
+      const int n = p_.instructions.count;
+      require(is_device(c.from) && is_device(c.to) && c.from != c.to && c.send >= -1 && c.receive >= -1 && c.send < n &&
+                  c.receive < n && c.slot >= -1 && c.slot < p_.slots.count && (!c.shared || c.slot >= 0),
               -1);
       if (!sound()) return;
-      const instruction &send = p_.instructions[c.send], &receive = p_.instructions[c.receive];
-      require(names(send, "send", k) && send.device == c.from && send.n_operands == (c.slot >= 0) &&
-                  send.n_outputs == 0 && (send.region != 0 || c.receive > c.send),
-              c.send);
-      require(names(receive, "recv", k) && receive.device == c.to && receive.n_operands == 0 &&
-                  receive.n_outputs == (c.slot >= 0) && (send.region == 0) == (receive.region == 0) &&
-                  (!c.shared || (c.slot >= 0 && send.region == 0)),
-              c.receive);
-      if (!sound() || c.slot < 0) continue;
-      require(within(send.operands, 1, p_.operands.count) && within(receive.operands, 1, p_.operands.count), c.send);
-      if (sound()) check_way(k, p_.operands[send.operands], p_.operands[receive.operands]);
+      named += (c.send >= 0) + (c.receive >= 0);
+      if (c.send >= 0) check_send(k, p_.instructions[c.send]);
+      if (c.receive >= 0 && sound()) check_receive(k, p_.instructions[c.receive]);
+      require(c.receive >= 0 || c.slot < 0, -1);
+      if (sound() && c.send >= 0 && c.receive >= 0) check_way(c, p_.instructions[c.send], p_.instructions[c.receive]);
     }
+    require(ends == named, -1);
   }
   static constexpr bool is_end(const instruction& x) { return x.op->name == "send" || x.op->name == "recv"; }
   constexpr bool names(const instruction& x, std::string_view op, int channel) const {
     return x.op->name == op && x.n_attrs == 1 && within(x.attrs, 1, p_.words.count) && p_.words[x.attrs] == channel;
   }
-  // What arrives is what was sent.
-  constexpr void check_way(int k, const operand& sent, const operand& received) {
+  constexpr void check_send(int k, const instruction& x) {
     const channel& c = p_.channels[k];
-    const bool whole = p_.instructions[c.receive].region == 0;
-    require(p_.slots[c.slot].device == c.to && sent.type == received.type && sent.shape == received.shape &&
-                received.where == storage::slot && (!whole || received.index == c.slot) &&
+    require(names(x, "send", k) && x.device == c.from && x.n_operands <= 1 && x.n_outputs == 0 &&
+                within(x.operands, x.n_operands, p_.operands.count) && (!c.shared || x.region == 0),
+            c.send);
+  }
+  constexpr void check_receive(int k, const instruction& x) {
+    const channel& c = p_.channels[k];
+    require(names(x, "recv", k) && x.device == c.to && x.n_operands == 0 && x.n_outputs == (c.slot >= 0) &&
+                within(x.operands, x.n_outputs, p_.operands.count) && (!c.shared || c.send >= 0),
+            c.receive);
+    if (!sound() || c.slot < 0) return;
+    const operand& o = p_.operands[x.operands];
+    const bool whole = x.region == 0;
+    require(p_.slots[c.slot].device == c.to && o.where == storage::slot && (!whole || o.index == c.slot) &&
                 p_.slots[c.slot].parts == (whole ? 1 : turns_on_the_way) && arrives_[c.slot] == 0,
             c.receive);
     arrives_[c.slot] = k + 1;
+  }
+  // What arrives is what was sent.
+  constexpr void check_way(const channel& c, const instruction& send, const instruction& receive) {
+    require(send.n_operands == receive.n_outputs && (send.region == 0) == (receive.region == 0) &&
+                (send.region != 0 || c.receive > c.send),
+            c.send);
+    if (!sound() || c.slot < 0) return;
+    const operand &sent = p_.operands[send.operands], &received = p_.operands[receive.operands];
+    require(sent.type == received.type && sent.shape == received.shape, c.receive);
   }
   // Nobody else writes where a value is going to arrive, nor ever to what is shared.
   constexpr bool may_write(int slot, int i) const {
