@@ -9,6 +9,7 @@
 #include <flowgraph/ops/partition.hpp>
 #include "embedding.hpp"
 #include "reduction.hpp"
+#include "reshape.hpp"
 
 namespace flowgraph {
 
