@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/define.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/session/engine_here.hpp>
 #include <flowgraph/session/library_kernels.hpp>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/graph/graph_data.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/session/engine_here.hpp>
 #include <flowgraph/session/library_kernels.hpp>
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/formats/file_bytes.hpp>
 #include <flowgraph/formats/real_text.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include "csv.hpp"
 
 namespace flowgraph::detail {

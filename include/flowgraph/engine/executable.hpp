@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/engine/step/flow.hpp>
 #include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/kernels/region.hpp>
 #include <flowgraph/ops/send_recv.hpp>

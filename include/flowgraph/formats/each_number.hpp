@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <flowgraph/arrays/borrow.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/core/convert.hpp>
 
 namespace flowgraph::detail {
 

@@ -163,11 +163,6 @@ class graph_data {
     region_begin& b = begin_of(r);
     if (b.node < 0) b.node = nodes.size();
   }
-  constexpr int open_region() {
-    const int r = reserve_regions(1);
-    enter_region(r);
-    return r;
-  }
   constexpr int append_argument(int index, int shape, dtype type) {
     const std::int64_t word = index;
     return append(op_def_of<ops::argument>, shape, type, nullptr, 0, &word, 1);

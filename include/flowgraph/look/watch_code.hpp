@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/engine/report/value_range.hpp>
 #include <flowgraph/engine/text.hpp>
 #include <flowgraph/kernels/cpu/flow.hpp>

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/ops/concat.hpp>
 #include <flowgraph/ops/dropout.hpp>
 #include <flowgraph/ops/flow.hpp>

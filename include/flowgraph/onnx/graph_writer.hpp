@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/kernels/cpu/element.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/ops/transpose.hpp>
 #include "error.hpp"
 #include "messages.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/ops/range.hpp>
 #include "node_import.hpp"
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <flowgraph/kernels/cpu/sources.hpp>
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/language/init.hpp>
 #include <flowgraph/ops/binary.hpp>
 #include <flowgraph/ops/concat.hpp>

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/core/text_from.hpp>
 #include <flowgraph/kernels/cpu/elementwise.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include "value_range.hpp"
 

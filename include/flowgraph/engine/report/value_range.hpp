@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/core/text_from.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 
 namespace flowgraph::detail {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/engine/text.hpp>
 #include <flowgraph/engine/threads/parking.hpp>
-#include <flowgraph/kernels/cpu/sources.hpp>
 #include <flowgraph/session/options.hpp>
 #include <flowgraph/session/variables.hpp>
 #include "fill_initial.hpp"

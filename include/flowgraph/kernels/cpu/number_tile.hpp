@@ -3,14 +3,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/graph/inference.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include "math.hpp"
-#include "round_to_odd.hpp"
 
 namespace flowgraph::detail {
 
@@ -75,31 +74,6 @@ void scalar_tile(void* out, const void* const* in, int n, std::index_sequence<I.
 template <class Op, class T>
 void number_tile(void* out, const void* const* in, int n) {
   scalar_tile<typename Op::function, T, first_operand<Op, T>>(out, in, n, operand_indices<Op>);
-}
-
-// Floating-point to integer truncates and stops at the ends of the range; NaN becomes 0. To bool: x != 0.
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<bool>(x != From{});
-  } else if constexpr (is_floating(dtype_of<From>) && std::is_integral_v<To>) {
-    const auto wide = static_cast<std::conditional_t<std::is_same_v<From, double>, double, float>>(x);
-    using limits = std::numeric_limits<To>;
-    if (!(wide == wide)) return 0;
-    // 2^bits is exact in floating point, the greatest integer may not be.
-    if (wide >= static_cast<decltype(wide)>(limits::max() / 2 + 1) * 2) return limits::max();
-    if (wide <= static_cast<decltype(wide)>(limits::min())) return limits::min();
-    return static_cast<To>(wide);
-  } else if constexpr (std::is_same_v<To, half> || std::is_same_v<To, bfloat16>) {
-    if constexpr (sizeof(From) > 2)
-      return To(round_to_odd(sticky_double(x)));
-    else
-      return To(static_cast<float>(x));
-  } else {
-    return static_cast<To>(x);
-  }
 }
 
 template <class To, class From>

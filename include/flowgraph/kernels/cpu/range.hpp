@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/range.hpp>
 #include "element.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/core/error.hpp>
 #include <flowgraph/ops/slice.hpp>
 #include "element.hpp"

@@ -1,46 +1,13 @@
-// Constants as memory, for readers that need every element, and numbers of any type from what a plan holds.
+// Constants as memory, for readers that need every element.
 #pragma once
-#include <cstdint>
-
+#include <flowgraph/core/convert.hpp>
 #include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/kernel.hpp>
 #include <flowgraph/ops/flow.hpp>
 #include <flowgraph/ops/sources.hpp>
 #include "element.hpp"
-#include "number_tile.hpp"
 
 namespace flowgraph {
-
-namespace detail {
-
-// f(T{}) for the type that a value names.
-template <class F>
-void with_type(dtype type, const F& f) {
-  switch (type) {
-    case dtype::boolean:
-      return f(bool{});
-    case dtype::int8:
-      return f(std::int8_t{});
-    case dtype::uint8:
-      return f(std::uint8_t{});
-    case dtype::int32:
-      return f(std::int32_t{});
-    case dtype::int64:
-      return f(std::int64_t{});
-    case dtype::float16:
-      return f(half{});
-    case dtype::bfloat16:
-      return f(bfloat16{});
-    case dtype::float32:
-      return f(float{});
-    case dtype::float64:
-      return f(double{});
-    case dtype::none:
-      return;
-  }
-}
-
-}  // namespace detail
 
 template <>
 struct cpu_kernel<ops::constant> {
