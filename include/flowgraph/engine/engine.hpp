@@ -31,14 +31,17 @@ namespace flowgraph::detail {
 template <class Tag>
 class basic_engine {
  public:
-  // any_graph: it runs graphs that are gone before it. Throws argument_error.
-  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find, bool any_graph)
+  // any_graph: it runs graphs that are gone before it. elsewhere: where parts of plans meet those of other tasks; null:
+  // it runs whole plans. Throws argument_error.
+  basic_engine(const session_options& o, const provider_choice& providers, resource_finder find, bool any_graph,
+               std::shared_ptr<rendezvous_source> elsewhere = nullptr)
       : any_graph_(any_graph),
         options_(o),
         provider_(choose_provider(o.kernels, providers)),
         shared_(o.variables != nullptr ? o.variables : std::make_shared<flowgraph::variables>()),
         variables_(shared_->table(), any_graph || o.variables != nullptr),
         resources_(o.resources, find),
+        elsewhere_(std::move(elsewhere)),
         seed_(o.seed),
         recorder_(o.profile.make()) {
     if (o.threads < 1)
@@ -110,7 +113,7 @@ class basic_engine {
   void run(prepared_step& s, const graph_view& g, const step_request& r,
            const callback<void(const step_values&)>& collect) {
     const at_work here;
-    running_step f(*this, s, g, r.feeds, r.within);
+    running_step f(*this, s, g, r);
     while (!f.go_on(s.program.flows().waits() ? &thread_waiter::mine() : nullptr)) f.wait_here();
     collect(f.values());
   }
@@ -148,17 +151,18 @@ class basic_engine {
   // One step, from its feeds until its values have been read.
   class running_step {
    public:
-    // Throws feed_error. The graph's view, the feeds and the limits outlive it.
-    running_step(basic_engine& e, prepared_step& s, const graph_view& g, const borrowed* const* feeds, const limits* l)
+    // Throws feed_error. The graph's view and what the request points to outlive it.
+    running_step(basic_engine& e, prepared_step& s, const graph_view& g, const step_request& r)
         : engine_(e),
           graph_(g),
+          at_(r.at),
           plan_(s.program.plan()),
           workspace_(s.workspaces, e.take_workspace(s)),
           room_(e.options_.updates == update_policy::overlapping ? &e.variables_.room : nullptr),
           hold_(e.variables_.room, e.options_.updates == update_policy::consistent ? workspace_->used() : nothing_held,
                 std::defer_lock) {
-      workspace_->bind(g, feeds);
-      if (l != nullptr) within_.emplace(*l);
+      workspace_->bind(g, r.feeds);
+      if (r.within != nullptr) within_.emplace(*r.within);
       if (e.recorder_ != nullptr) times_.resize(static_cast<std::size_t>(plan_.instructions.size()));
       executor_.emplace(
           s.program, g, *workspace_,
@@ -197,7 +201,7 @@ class basic_engine {
         hold_.take(within());
       else if (!executor_->take_variables(*w))
         return false;
-      engine_.set_context(*workspace_, within());
+      engine_.set_context(*workspace_, within(), at_);
       started_ = true;
       if (!times_.empty()) begin_ = timing::clock::now();
       return true;
@@ -205,6 +209,7 @@ class basic_engine {
 
     basic_engine& engine_;
     const graph_view& graph_;
+    const random_position* at_;
     const plan_view& plan_;
     const workspace_lease workspace_;
     waiting_room* room_;
@@ -307,7 +312,7 @@ class basic_engine {
   workspace& take_workspace(prepared_step& s) {
     return s.workspaces.take([&] {
       return s.options == nullptr
-                 ? std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_)
+                 ? std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_, elsewhere_.get())
                  : std::make_unique<workspace>(s.program, *s.variables, *s.resources, provider_, *s.options);
     });
   }
@@ -365,9 +370,13 @@ class basic_engine {
     return f(*a.variable);
   }
 
-  void set_context(workspace& w, const step_limits* within) {
-    w.set_context({seed_.load(std::memory_order_relaxed), steps_taken_.fetch_add(1, std::memory_order_relaxed),
-                   w.how() == walk::alone ? nullptr : &threads(), within});
+  void set_context(workspace& w, const step_limits* within, const random_position* at) {
+    workers* const helpers = w.how() == walk::alone ? nullptr : &threads();
+    if (at != nullptr)
+      w.set_context({at->seed, at->steps, helpers, within});
+    else
+      w.set_context({seed_.load(std::memory_order_relaxed), steps_taken_.fetch_add(1, std::memory_order_relaxed),
+                     helpers, within});
   }
 
   const bool any_graph_;
@@ -377,6 +386,7 @@ class basic_engine {
   std::shared_ptr<flowgraph::variables> shared_;  // or its own
   variable_store variables_;
   resource_store resources_;
+  const std::shared_ptr<rendezvous_source> elsewhere_;
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_taken_{0};
   std::unique_ptr<times_of_steps> recorder_;  // null: nobody wants them

@@ -13,9 +13,13 @@ template <class Tag>
 class basic_prepared_step {
  public:
   basic_prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels)
-      : program(plan, g, kernels) {}
+      : program(plan, g, kernels) {
+    for (int k = 0; k < plan.channels.size(); ++k)
+      if (is_elsewhere(plan.channels[k])) elsewhere.push_back(k);
+  }
 
   executable program;
+  std::vector<int> elsewhere;  // channels whose other end is in another part of the plan, which somebody else runs
   workspace_pool workspaces;
   // Of a plan that outlives the session that made it: what its workspaces are made of. Null: the session's.
   variable_store* variables = nullptr;

@@ -28,8 +28,9 @@ namespace flowgraph::detail {
 template <class Tag = void>
 class basic_workspace {
  public:
+  // elsewhere: for channels whose other end is not in the plan; null: there are none.
   basic_workspace(const executable& e, variable_store& variables, resource_store& resources,
-                  const kernel_provider* provider, const session_options& o)
+                  const kernel_provider* provider, const session_options& o, rendezvous_source* elsewhere = nullptr)
       : executable_(e),
         provider_(provider),
         options_(o),
@@ -56,7 +57,7 @@ class basic_workspace {
       if (p.fetches[i].where != storage::none) values_.push_back(i);
     }
     for (int i = 0; i < p.instructions.size(); ++i) prepare(p.instructions[i], calls_[static_cast<std::size_t>(i)]);
-    if (e.flows().waits()) make_awaited(resources);
+    if (e.flows().waits()) make_awaited(resources, elsewhere);
     find_versions(variables);
     find_accesses(variables);
   }
@@ -77,7 +78,8 @@ class basic_workspace {
   // For the instructions of the next step.
   void set_context(const kernel_context& c) {
     stacks_.clear();
-    for (const auto& x : channels_) x->clear();
+    if (here_ != nullptr) here_->begin({c.step, landings_});
+    if (elsewhere_ != nullptr) elsewhere_->begin({c.step, landings_});
     for (loop_context& u : contexts_) {
       u.reading = c;
       u.reading.stacks = &stacks_;
@@ -127,9 +129,13 @@ class basic_workspace {
   const std::vector<std::unique_ptr<awaited>>& all_awaited() const { return awaited_; }
   // Null: instruction i never waits.
   awaited* awaited_of(int i) const { return awaited_of_.empty() ? nullptr : awaited_of_[static_cast<std::size_t>(i)]; }
+  // Are parts of the step run elsewhere? They are told that it has failed here.
+  bool has_peers() const { return elsewhere_ != nullptr; }
+  void abort(problem why, std::string_view reason) noexcept { elsewhere_->abort(why, reason); }
   // The step is over.
   void leave() {
     for (const auto& p : awaited_) p->what->leave();
+    if (elsewhere_ != nullptr) elsewhere_->end();
   }
 
  private:
@@ -217,14 +223,16 @@ class basic_workspace {
         executable_.flows().loop_around(static_cast<int>(&x - p.instructions.data)))];
     to.args.context = x.op->is(trait::writes_operand) ? &loop.updating : &loop.reading;
   }
-  void make_awaited(resource_store& resources) {
+  void make_awaited(resource_store& resources, rendezvous_source* elsewhere) {
     const plan_view& p = executable_.plan();
-    for (const channel& c : p.channels) {
-      const bool in_turns = p.instructions[c.send].region != 0;
-      channels_.push_back(std::make_unique<local_channel>(in_turns ? turns_on_the_way : 1));
-      if (c.slot < 0 || c.shared) continue;
-      channels_.back()->value = call(c.send).args.in[0];
-      in_slots_.push_back({&channels_.back()->value, c.slot});
+    landings_.resize(static_cast<std::size_t>(p.channels.size()));
+    for (int k = 0; k < p.channels.size(); ++k) {
+      const channel& c = p.channels[k];
+      if (is_here(c) && here_ == nullptr) here_ = std::make_unique<local_rendezvous>(p);
+      if (is_elsewhere(c) && elsewhere_ == nullptr) elsewhere_ = make_elsewhere(elsewhere);
+      if (c.slot < 0 || c.shared || c.receive < 0) continue;
+      landings_[static_cast<std::size_t>(k)] = call(c.receive).args.out[0];
+      in_slots_.push_back({&landings_[static_cast<std::size_t>(k)], c.slot});
     }
     awaited_of_.resize(calls_.size());
     for (int i = 0; i < p.instructions.size(); ++i) {
@@ -235,10 +243,14 @@ class basic_workspace {
       awaited_of_[static_cast<std::size_t>(i)] = awaited_.back().get();
     }
   }
+  std::unique_ptr<rendezvous> make_elsewhere(rendezvous_source* source) const {
+    if (source == nullptr) throw argument_error(problem::peer_absent, sentence(problem::peer_absent));
+    return source->make(executable_.plan());
+  }
   std::unique_ptr<attempt> end_of_channel(const instruction& x) {
-    local_channel& c = *channels_[static_cast<std::size_t>(executable_.plan().words[x.attrs])];
-    if (x.op->id == ops::recv::id) return std::make_unique<local_channel::receiving>(c);
-    return std::make_unique<local_channel::sending>(c);
+    const auto k = static_cast<int>(executable_.plan().words[x.attrs]);
+    rendezvous& r = is_here(executable_.plan().channels[k]) ? *here_ : *elsewhere_;
+    return x.op->id == ops::recv::id ? r.receiver(k) : r.sender(k);
   }
 
   // Within loops also variables have versions that the step changes before or behind: all turns see the same value.
@@ -433,9 +445,11 @@ class basic_workspace {
   std::vector<fed> in_slots_;  // feed: the slot
   std::vector<fed> fed_;
   std::vector<gift> gifts_;
-  std::vector<std::unique_ptr<local_channel>> channels_;  // between devices
-  std::vector<arena> arenas_;                             // by device
-  std::vector<const flowgraph::operand*> sent_;           // of a slot that is shared: what was sent
+  // Of channels with both ends in the plan, and with one; null: there are none. Before the attempts that they make.
+  std::unique_ptr<rendezvous> here_, elsewhere_;
+  std::vector<array_view> landings_;             // of each channel; no type: nothing lands
+  std::vector<arena> arenas_;                    // by device
+  std::vector<const flowgraph::operand*> sent_;  // of a slot that is shared: what was sent
   accesses of_call_, of_value_;
   std::vector<variable_access> of_step_;
   std::vector<std::unique_ptr<awaited>> awaited_;

@@ -56,10 +56,18 @@ class step_values {
   ~step_values() = default;
 };
 
+// All that random numbers depend on beside the node that draws them.
+struct random_position {
+  std::uint64_t seed = 0, steps = 0;
+};
+
 // What a step is run with. The data of feeds is in the plan's order.
 struct step_request {
   const borrowed* const* feeds = nullptr;
   const limits* within = nullptr;  // null: none
+  // Of a step that several tasks run parts of: its number, by which their parts meet, and the seed of all. Null: the
+  // session's next step.
+  const random_position* at = nullptr;
 };
 
 // Who hears of the end of a step that runs without its caller. collect, which may throw, comes first and only where
@@ -82,11 +90,6 @@ struct variable_view {
     return static_cast<std::size_t>(value.size()) * static_cast<std::size_t>(size_of(value.type));
   }
   std::vector<std::int64_t> dims() const { return {value.dims, value.dims + value.rank}; }
-};
-
-// All that random numbers depend on beside the node that draws them.
-struct random_position {
-  std::uint64_t seed = 0, steps = 0;
 };
 
 // What one thread sets, once, and others wait for.

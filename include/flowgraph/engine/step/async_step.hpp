@@ -49,9 +49,11 @@ class basic_async_step final : public waiter, public crew::task, public timer::a
         graph_(g),
         feeds_(r.feeds, s.program.plan().feeds.size()),
         limits_(r.within != nullptr ? *r.within : limits{}),
+        at_(r.at != nullptr ? *r.at : random_position()),
         limited_(r.within != nullptr),
         listener_(std::move(listener)) {
-    step_.emplace(e, s, graph_, feeds_.data(), limited_ ? &limits_ : nullptr);
+    step_.emplace(e, s, graph_,
+                  step_request{feeds_.data(), limited_ ? &limits_ : nullptr, r.at != nullptr ? &at_ : nullptr});
   }
 
   bool timed() const { return limited_ && limits_.deadline != limits::clock::time_point::max(); }
@@ -119,6 +121,7 @@ class basic_async_step final : public waiter, public crew::task, public timer::a
   graph_view graph_;
   kept_feeds feeds_;
   const limits limits_;
+  const random_position at_;
   bool limited_, watched_ = false;
   std::shared_ptr<step_listener> listener_;
   std::optional<engine::running_step> step_;

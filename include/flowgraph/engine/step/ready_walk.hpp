@@ -246,15 +246,25 @@ class basic_ready_walk {
       fail_with(std::current_exception());
     }
   }
-  // The first failure is the step's. All that waits is given up: it is counted like the rest.
+  // The first failure is the step's, here and at its peers. All that waits is given up: it is counted like the rest.
   void fail_with(std::exception_ptr why) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::move(why);
+      if (!failure_) failure_ = why;
       failed_.store(true);
     }
+    if (memory_.has_peers()) tell_peers(why);
     for (const auto& p : memory_.all_awaited())
       if (p->armed.load() && p->what->cancel()) complete(*p);
+  }
+  void tell_peers(const std::exception_ptr& why) noexcept {
+    try {
+      std::rethrow_exception(why);
+    } catch (const error& e) {
+      memory_.abort(e.why(), e.what());
+    } catch (...) {
+      memory_.abort(problem::kernel_failed, sentence(problem::kernel_failed));
+    }
   }
 
   std::atomic<int>& left_in(int region) { return memory_.left_in(region); }
