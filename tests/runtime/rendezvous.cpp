@@ -42,10 +42,12 @@ struct build {
   constexpr void operator()(fg::graph& g) const {
     auto x = g.placeholder<float, 1, 8>("x");
     auto n = g.placeholder<std::int32_t>("n");
-    auto [w, served] = [&] {
+    const auto on_server = [&](auto make) {
       auto there = g.device("/job:ps");
-      return std::pair(g.variable<float, 8, 8>("w", fg::init::glorot_uniform()), g.variable<std::int64_t>("served"));
-    }();
+      return make();
+    };
+    auto w = on_server([&] { return g.variable<float, 8, 8>("w", fg::init::glorot_uniform()); });
+    auto served = on_server([&] { return g.variable<std::int64_t>("served"); });
     auto here = g.device("/job:worker");
     auto v = g.variable<float, 8, 8>("v", fg::init::he_normal());
     auto [turns, left, right] = fg::while_loop(

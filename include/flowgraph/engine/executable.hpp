@@ -132,7 +132,8 @@ class basic_executable {
   }
   const region_kernel* add(tile_program& p, const instruction& x) {
     int widest = size_of(plan_.region_value(x).type);
-    for (int k = 0; k <= x.n_operands; ++k) widest = std::max(widest, size_of(plan_.operands[x.operands + k].type));
+    for (const operand& o : plan_.inputs(x)) widest = std::max(widest, size_of(o.type));
+    for (const operand& o : plan_.outputs(x)) widest = std::max(widest, size_of(o.type));
     for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) widest = std::max(widest, size_of(s.type));
     p.assign_tiles(widest);
     return keep(std::make_unique<tile_program>(p), x);
