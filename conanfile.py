@@ -24,6 +24,7 @@ class FlowgraphConan(ConanFile):
         "with_zlib": [True, False],
         "with_libpng": [True, False],
         "with_libjpeg": [False, "libjpeg", "libjpeg-turbo"],
+        "with_distributed": [True, False],  # flowgraph::distributed: Asio and OpenSSL
     }
     default_options = {
         "compiled": False,
@@ -31,6 +32,7 @@ class FlowgraphConan(ConanFile):
         "with_zlib": False,
         "with_libpng": False,
         "with_libjpeg": False,
+        "with_distributed": False,
     }
     exports_sources = (
         "CMakeLists.txt",
@@ -74,6 +76,9 @@ class FlowgraphConan(ConanFile):
             self.requires("libpng/[>=1.6 <2]", transitive_headers=True, transitive_libs=True)
         if self.options.with_libjpeg:
             self.requires(f"{self.options.with_libjpeg}/[*]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_distributed:
+            self.requires("asio/[>=1.22 <2]", transitive_headers=True)
+            self.requires("openssl/[>=3 <4]", transitive_headers=True, transitive_libs=True)
 
     def build_requirements(self):
         if not self._skips_tests:
@@ -111,6 +116,7 @@ class FlowgraphConan(ConanFile):
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_ZLIB"] = not self.options.with_zlib
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_PNG"] = not self.options.with_libpng
         toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_JPEG"] = not self.options.with_libjpeg
+        toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_OpenSSL"] = not self.options.with_distributed
         toolchain.cache_variables["FLOWGRAPH_KERNELS"] = "onednn" if self.options.with_onednn else "eigen"
         toolchain.generate()
 
@@ -185,3 +191,6 @@ class FlowgraphConan(ConanFile):
             for user in (data, *files):
                 user.requires.append("{0}::{0}".format(self.options.with_libjpeg))
             data.defines.append("FLOWGRAPH_JPEG=1")
+        if self.options.with_distributed:
+            for user in (component("distributed", "flowgraph", "nlohmann_json::nlohmann_json"), *files):
+                user.requires += ["protozero::protozero", "asio::asio", "openssl::openssl"]

@@ -46,6 +46,9 @@ endif()
 if(protozero_FOUND)
   list(APPEND flowgraph_files export_onnx import_onnx summary)
 endif()
+if(flowgraph_has_network)
+  list(APPEND flowgraph_files cluster network)
+endif()
 list(TRANSFORM flowgraph_files REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/compiled/\\1.cpp")
 set_source_files_properties(${flowgraph_files} PROPERTIES COMPILE_OPTIONS "${flowgraph_files_optimised}")
 
@@ -56,7 +59,7 @@ add_library(flowgraph::compiled ALIAS flowgraph_compiled)
 set_target_properties(flowgraph_compiled PROPERTIES EXPORT_NAME compiled OUTPUT_NAME flowgraph POSITION_INDEPENDENT_CODE ON)
 # A user's file needs none of the libraries that read and write files, but the program does: it gets those that it calls.
 target_link_libraries(flowgraph_compiled PUBLIC flowgraph PRIVATE flowgraph_checkpoint flowgraph_data flowgraph_summary
-                                                                  flowgraph_onnx)
+                                                                  flowgraph_onnx flowgraph_distributed)
 target_link_options(flowgraph_compiled INTERFACE $<$<PLATFORM_ID:Linux>:LINKER:--as-needed>)
 target_compile_definitions(flowgraph_compiled PUBLIC FLOWGRAPH_COMPILED PRIVATE FLOWGRAPH_VARIANTS=$<BOOL:${FLOWGRAPH_VARIANTS}>)
 target_compile_options(flowgraph_compiled PRIVATE ${flowgraph_optimised})

@@ -1,12 +1,12 @@
 # flowgraph_implementation(TARGET [COMPONENT...]): compiles the half of the library that no model changes once, as a file of
 # TARGET, for all of its files; where TARGET is a library, for those of whoever links it as well. Each COMPONENT (checkpoint,
-# data, summary, onnx) adds the code behind its headers. Engine and kernels are optimised whatever the build type is, because
+# data, summary, onnx, distributed) adds the code behind its headers. Engine and kernels are optimised whatever the build type is, because
 # they are not what is debugged; FLOWGRAPH_IMPLEMENTATION_OPTIONS says otherwise.
 function(flowgraph_implementation target)
   set(headers flowgraph.hpp flowgraph/look.hpp)
   foreach(component IN LISTS ARGN)
-    if(NOT component MATCHES "^(checkpoint|data|summary|onnx)$")
-      message(FATAL_ERROR "flowgraph_implementation: ${component} is none of checkpoint, data, summary, onnx")
+    if(NOT component MATCHES "^(checkpoint|data|summary|onnx|distributed)$")
+      message(FATAL_ERROR "flowgraph_implementation: ${component} is none of checkpoint, data, summary, onnx, distributed")
     endif()
     list(APPEND headers flowgraph/${component}.hpp)
     if(component STREQUAL "checkpoint")

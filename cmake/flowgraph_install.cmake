@@ -1,5 +1,5 @@
 # Install and export: after this, find_package(flowgraph) gives flowgraph::flowgraph, flowgraph::checkpoint, flowgraph::data,
-# flowgraph::summary, flowgraph::onnx and flowgraph::define; flowgraph::compiled, too, where it is built.
+# flowgraph::summary, flowgraph::onnx, flowgraph::distributed and flowgraph::define; flowgraph::compiled, too, where it is built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -16,13 +16,14 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVer
                                  COMPATIBILITY SameMinorVersion ${any_processor})
 
 install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cppm")
-install(TARGETS flowgraph flowgraph_checkpoint flowgraph_data flowgraph_summary flowgraph_onnx flowgraph_define
+install(TARGETS flowgraph flowgraph_checkpoint flowgraph_data flowgraph_summary flowgraph_onnx
+                flowgraph_distributed flowgraph_define
         EXPORT flowgraph_targets)
 install(EXPORT flowgraph_targets NAMESPACE flowgraph:: FILE flowgraphTargets.cmake DESTINATION "${package_dir}")
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/flowgraphConfigVersion.cmake" cmake/flowgraph_kernels.cmake
               cmake/flowgraph_checkpoint.cmake cmake/flowgraph_data.cmake cmake/flowgraph_summary.cmake cmake/flowgraph_onnx.cmake
-              cmake/flowgraph_implementation.cmake cmake/Findprotozero.cmake
+              cmake/flowgraph_distributed.cmake cmake/flowgraph_implementation.cmake cmake/Findprotozero.cmake
         DESTINATION "${package_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/flowgraph")
 include(flowgraph_pkg_config)

@@ -38,6 +38,7 @@ if(FLOWGRAPH_BUILD_COMPILED)
   add_where_found(zlib ZLIB::ZLIB "")
   add_where_found(libpng PNG::PNG "")
   add_where_found(libjpeg JPEG::JPEG "")
+  add_where_found(openssl OpenSSL::SSL "")
   if(FLOWGRAPH_ONEDNN)
     string(APPEND libraries " -ldnnl -ldl")
   endif()
@@ -63,4 +64,10 @@ if(protozero_FOUND)
   add_where_found(libpng PNG::PNG -DFLOWGRAPH_PNG=1)
   flowgraph_pkg_config(flowgraph-summary "Event files for TensorBoard: <flowgraph/summary.hpp>" "${requires}" "${flags}")
   flowgraph_pkg_config(flowgraph-onnx "Models to and from ONNX files: <flowgraph/onnx.hpp>" flowgraph "")
+endif()
+
+# Asio is headers alone and has no such file either.
+if(flowgraph_has_network)
+  flowgraph_pkg_config(flowgraph-distributed "Many machines: <flowgraph/distributed.hpp>"
+                       "flowgraph, nlohmann_json >= 3.9, openssl >= 3" -pthread)
 endif()

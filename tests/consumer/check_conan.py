@@ -31,7 +31,11 @@ OPTIONAL = {
     "libpng": ("PNG", "PNG::PNG", "png.h", [], ["png"], []),
     "libjpeg": ("JPEG", "JPEG::JPEG", "jpeglib.h", [], ["jpeg"], []),
     "onednn": ("dnnl", "DNNL::dnnl", "oneapi/dnnl/dnnl.h", [], ["dnnl"], []),
+    "asio": ("asio", "asio::asio", "asio.hpp", ["asio.hpp", "asio/*"], [], []),
+    "openssl": ("OpenSSL", "OpenSSL::SSL", "openssl/ssl.h", [], ["ssl", "crypto"], []),
 }
+# Chosen together, where both are here.
+DISTRIBUTED = {"asio", "openssl"}
 # The file with an integer for each part of the version, and their names.
 VERSIONS = {
     "eigen": ("Eigen/src/Core/util/Macros.h", ["EIGEN_WORLD_VERSION", "EIGEN_MAJOR_VERSION", "EIGEN_MINOR_VERSION"]),
@@ -46,6 +50,11 @@ VERSIONS = {
     ),
     "zlib": ("zlib.h", ["ZLIB_VER_MAJOR", "ZLIB_VER_MINOR", "ZLIB_VER_REVISION"]),
     "libpng": ("png.h", ["PNG_LIBPNG_VER_MAJOR", "PNG_LIBPNG_VER_MINOR", "PNG_LIBPNG_VER_RELEASE"]),
+    "openssl": (
+        "openssl/opensslv.h",
+        ["OPENSSL_VERSION_MAJOR", "OPENSSL_VERSION_MINOR", "OPENSSL_VERSION_PATCH"],
+    ),
+    "asio": ("asio/version.hpp", ["ASIO_VERSION"]),
     "onednn": (
         "oneapi/dnnl/dnnl_version.h",
         ["DNNL_VERSION_MAJOR", "DNNL_VERSION_MINOR", "DNNL_VERSION_PATCH"],
@@ -87,7 +96,9 @@ def version_of(name: str, directory: pathlib.Path) -> str:
     file, parts = VERSIONS[name]
     text = (directory / file).read_text(encoding="utf-8")
     numbers = [int(re.search(rf"define\s+{part}\s+(\d+)", text)[1]) for part in parts]
-    if len(numbers) == 1:  # 90100
+    if name == "asio":  # 102201
+        numbers = [numbers[0] // 100000, numbers[0] // 100 % 1000, numbers[0] % 100]
+    elif len(numbers) == 1:  # 90100
         numbers = [numbers[0] // 10000, numbers[0] // 100 % 100, numbers[0] % 100]
     return ".".join(map(str, numbers))
 
@@ -127,11 +138,14 @@ def main() -> None:
             directory = find(row[2], directories)
             if directory is not None:
                 write_recipe(index, package, row, directory)
-                if package in OPTIONAL:
+                if package in OPTIONAL and package not in DISTRIBUTED:
                     value = "libjpeg" if package == "libjpeg" else "True"
                     options += ["-o", f"flowgraph/*:with_{package}={value}"]
             elif package in REQUIRED:
                 skip(f"the package requires {package}, and this machine has no <{row[2]}>")
+
+        if all(find(OPTIONAL[package][2], directories) for package in DISTRIBUTED):
+            options += ["-o", "flowgraph/*:with_distributed=True"]
 
         environment = os.environ | {"CONAN_HOME": str(work / "home"), "CXX": arguments.compiler}
 

@@ -30,7 +30,7 @@ UMBRELLAS = {
     "flowgraph/look.hpp": ["core", "look"],
     "flowgraph/summary.hpp": ["core", "look"],
     "flowgraph/onnx.hpp": ["core", "onnx"],
-    "flowgraph/distributed.hpp": LAYERS,
+    "flowgraph/distributed.hpp": ["core", "net"],
 }
 
 # Who may include what, as a layer or a directory of one; a library that is not listed here may not be included at all.
@@ -43,8 +43,8 @@ THIRD_PARTY = {
     "jpeglib.h": {"formats"},
     "jerror.h": {"formats"},
     "asio": {"net"},
-    "asio.hpp": {"net"},
-    "nlohmann": {"formats"},
+    "openssl": {"net"},
+    "nlohmann": {"formats", "net"},
     "protozero": {"net", "look", "onnx"},
 }
 
@@ -57,9 +57,10 @@ STANDARD = re.compile(r"^[a-z0-9_]+$")
 UMBRELLA_LINE = re.compile(r"^\s*(//.*|#\s*pragma once.*|#\s*include\b.*)?$")
 # What the operating system brings, and the headers that call it: one for each thing that the standard library lacks, so
 # that another system is a change of these.
-SYSTEM = re.compile(r"^(sys/.*|unistd\.h|fcntl\.h|dirent\.h|sched\.h|pthread\.h|dlfcn\.h|poll\.h|signal\.h|io\.h|windows\.h)$")
+SYSTEM = re.compile(r"^(sys/.*|netinet/.*|unistd\.h|fcntl\.h|dirent\.h|sched\.h|pthread\.h|dlfcn\.h|poll\.h|signal\.h|io\.h|windows\.h)$")
 CALLS_THE_SYSTEM = {
     "flowgraph/formats/durable_file.hpp",  # syncing files and directories
+    "flowgraph/net/socket_facts.hpp",  # users at the other end, files of Unix sockets
     "flowgraph/train/progress.hpp",  # whether there is a terminal
     "flowgraph/kernels/onednn/library.hpp",  # finding OpenMP's calls in the program
 }

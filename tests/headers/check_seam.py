@@ -20,13 +20,13 @@ import sys
 import tempfile
 
 PUBLIC = ["flowgraph.hpp", "flowgraph/define.hpp", "flowgraph/checkpoint.hpp", "flowgraph/data.hpp", "flowgraph/fit.hpp",
-          "flowgraph/look.hpp", "flowgraph/onnx.hpp", "flowgraph/summary.hpp"]
+          "flowgraph/look.hpp", "flowgraph/onnx.hpp", "flowgraph/summary.hpp", "flowgraph/distributed.hpp"]
 
 # Kernels of a user's own ops are code of the user's file.
 OF_USERS_OPS = re.compile(r"/flowgraph/kernels/cpu/(binding|number_tile|math|round_to_odd|in_float|scratch)\.hpp$")
 
 FORBIDDEN = re.compile(
-    r"/(Eigen|fmt|nlohmann|protozero|oneapi)/|/(zlib|zconf|png|pngconf|jpeglib|jerror)\.h$"
+    r"/(Eigen|fmt|nlohmann|protozero|oneapi|asio|openssl)/|/(zlib|zconf|png|pngconf|jpeglib|jerror)\.h$"
     r"|/(filesystem|fstream|iostream|thread|mutex|condition_variable|future|regex|random|deque|set|unordered_set)$"
     r"|/flowgraph/engine/|/flowgraph/kernels/cpu/|/flowgraph/.*_code\.hpp$"
 )

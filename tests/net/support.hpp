@@ -128,11 +128,9 @@ class notes final : public link_receiver {
 class tally final : public sent_listener {
  public:
   void sent(const frame_head&, delivery d) noexcept override {
-    {
-      const std::lock_guard lock(mutex_);
-      ++counts_[static_cast<std::size_t>(d)];
-    }
-    changed_.notify_all();
+    const std::lock_guard lock(mutex_);
+    ++counts_[static_cast<std::size_t>(d)];
+    changed_.notify_all();  // under the lock: whoever waits may end this object
   }
   bool wait(std::size_t n) {
     std::unique_lock lock(mutex_);

@@ -1,0 +1,25 @@
+# What <flowgraph/distributed.hpp> needs beside the library, where it is found: Asio, OpenSSL, protozero and nlohmann/json.
+# Included by the project and, installed, by flowgraphConfig.cmake. Of Asio, which has no file for CMake where a system
+# packages it, the header is enough.
+find_package(protozero 1.7 QUIET)
+find_package(nlohmann_json 3.9 QUIET CONFIG)
+find_package(OpenSSL 3 QUIET)
+find_package(asio QUIET CONFIG)
+find_path(FLOWGRAPH_ASIO asio.hpp)
+mark_as_advanced(FLOWGRAPH_ASIO)
+set(flowgraph_has_network FALSE)
+if(protozero_FOUND AND nlohmann_json_FOUND AND OpenSSL_FOUND AND (TARGET asio::asio OR FLOWGRAPH_ASIO) AND UNIX)
+  set(flowgraph_has_network TRUE)
+endif()
+function(flowgraph_link_distributed target)
+  if(NOT flowgraph_has_network)
+    return()
+  endif()
+  target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:protozero::protozero>" "$<BUILD_INTERFACE:OpenSSL::SSL>"
+                                            "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>")
+  if(TARGET asio::asio)
+    target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:asio::asio>")
+  else()
+    target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${FLOWGRAPH_ASIO}>")
+  endif()
+endfunction()

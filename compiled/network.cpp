@@ -1,0 +1,2 @@
+// Sockets and TLS, compiled once.
+#include <flowgraph/net/open_network_code.hpp>
