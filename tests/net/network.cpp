@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+
 #include <flowgraph/net/open_network.hpp>
 
 #include "support.hpp"

@@ -215,7 +215,7 @@ class tls_stream final : public byte_stream {
           continue;
         }
         const int why = SSL_get_error(ssl.get(), 0);
-        if (why == SSL_ERROR_WANT_READ) break;
+        if (why == SSL_ERROR_WANT_READ || got >= least) break;  // an end comes after what came before it
         return answer(has_read, {why == SSL_ERROR_ZERO_RETURN ? std::string("it has ended the connection")
                                                               : "TLS: " + ssl_reason(),
                                  0, false});
