@@ -10,7 +10,7 @@ namespace {
 using namespace flowgraph;
 
 template <class... Op>
-detail::variant_kernels list(type_list<Op...>) {
+detail::variant_kernels entries_of(type_list<Op...>) {
   static constexpr detail::variant_entry entries[] = {
       {Op::id, detail::make_record<Op, detail::region_mode::compiled>()}...};
   return {entries, sizeof...(Op)};
@@ -20,6 +20,6 @@ detail::variant_kernels list(type_list<Op...>) {
 
 namespace flowgraph::detail {
 
-variant_kernels FLOWGRAPH_VARIANT() { return list(all_kernels{}); }
+variant_kernels FLOWGRAPH_VARIANT() { return entries_of(all_kernels{}); }
 
 }  // namespace flowgraph::detail

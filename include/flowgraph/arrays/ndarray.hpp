@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <span>
 #include <utility>
@@ -20,12 +19,37 @@ namespace detail {
 // What all buffers are aligned to: a cache line, and the widest vector register.
 inline constexpr std::size_t buffer_alignment = 64;
 
-struct free_aligned {
-  void operator()(void* p) const noexcept { ::operator delete(p, std::align_val_t{buffer_alignment}); }
-};
-
+// Memory of elements, with one owner.
 template <class T>
-using aligned_buffer = std::unique_ptr<T[], free_aligned>;
+class aligned_buffer {
+ public:
+  aligned_buffer() = default;
+  aligned_buffer(std::nullptr_t) {}
+  explicit aligned_buffer(T* made) : made_(made) {}
+  aligned_buffer(aligned_buffer&& o) noexcept : made_(o.release()) {}
+  aligned_buffer& operator=(aligned_buffer o) noexcept {
+    T* const mine = made_;
+    made_ = o.made_;
+    o.made_ = mine;
+    return *this;
+  }
+  ~aligned_buffer() {
+    if (made_ != nullptr) ::operator delete(made_, std::align_val_t{buffer_alignment});
+  }
+
+  T* get() const { return made_; }
+  T& operator[](std::size_t i) const { return made_[i]; }
+  explicit operator bool() const { return made_ != nullptr; }
+  bool operator==(std::nullptr_t) const { return made_ == nullptr; }
+  T* release() {
+    T* const made = made_;
+    made_ = nullptr;
+    return made;
+  }
+
+ private:
+  T* made_ = nullptr;
+};
 
 // Not initialised.
 template <class T>

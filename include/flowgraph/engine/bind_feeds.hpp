@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/plan/bind.hpp>
 #include <flowgraph/session/feed.hpp>
 #include "executable.hpp"
@@ -25,7 +25,7 @@ class basic_feed_binder {
         numbers_(names_.size(), -1),
         bound_by_(names_.size(), -1) {
     const int n = plan_.feeds.size();
-    std::vector<bool> done(static_cast<std::size_t>(n));
+    list<bool> done(static_cast<std::size_t>(n));
     for (int f = 0; f < n; ++f) check_type(f);
     // What one feed binds may be what another one needs.
     for (bool progress = true; progress;) {
@@ -40,7 +40,7 @@ class basic_feed_binder {
   }
 
   // The number of every symbol of the plan; -1: a name in it is not bound.
-  std::vector<std::int64_t> symbols;
+  list<std::int64_t> symbols;
 
   // The first name in a symbol's text that has no number.
   std::string unbound_name(int symbol) const {
@@ -182,9 +182,9 @@ class basic_feed_binder {
   plan_view plan_;
   graph_view graph_;
   const borrowed* const* feeds_;
-  const std::vector<std::string_view>& names_;
-  std::vector<std::int64_t> numbers_;  // of each name; -1: not known
-  std::vector<int> bound_by_;          // of each name: the feed that said it
+  const list<std::string_view>& names_;
+  list<std::int64_t> numbers_;  // of each name; -1: not known
+  list<int> bound_by_;          // of each name: the feed that said it
 };
 using feed_binder = basic_feed_binder<>;
 

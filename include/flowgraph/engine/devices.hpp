@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <flowgraph/core/error.hpp>
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/core/text_from.hpp>
 #include <flowgraph/language/on_devices.hpp>
 
@@ -13,11 +14,13 @@ namespace flowgraph::detail {
 
 // Views of the texts.
 template <class Tag = void>
-std::vector<std::string_view> device_views(const std::vector<std::string>& devices) {
-  return {devices.begin(), devices.end()};
+list<std::string_view> device_views(const std::vector<std::string>& devices) {
+  list<std::string_view> views;
+  for (const std::string& d : devices) views.push_back(d);
+  return views;
 }
 template <class Tag = void>
-slice<std::string_view> device_slice(const std::vector<std::string_view>& devices) {
+slice<std::string_view> device_slice(const list<std::string_view>& devices) {
   return {devices.data(), static_cast<int>(devices.size())};
 }
 

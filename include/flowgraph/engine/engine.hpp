@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/report/times_of_steps.hpp>
 #include <flowgraph/engine/step/executor.hpp>
 #include <flowgraph/engine/threads/async_steps.hpp>
@@ -48,7 +49,7 @@ class basic_engine {
       throw argument_error(problem::session_threads,
                            text_from({"session: threads must be at least 1, got ", o.threads}));
     if (o.pool) options_.threads = std::min(o.threads, o.pool.threads() + 1);
-    for (const std::string& d : options_.devices) devices_.push_back(d);
+    devices_ = device_views(options_.devices);
     require_device_list(device_slice(devices_));
     if (devices_.empty()) devices_.assign(local_device_list.begin(), local_device_list.end());
     variables_.table.enter(takes_locks());
@@ -56,7 +57,7 @@ class basic_engine {
   // Steps that wait end, and all are over while their plans are there.
   ~basic_engine() {
     if (async_steps_ != nullptr) async_steps_->end([this] { crew_->work_along(); });
-    crew_.reset();
+    crew_ = nullptr;
     variables_.table.leave(takes_locks());
   }
 
@@ -77,7 +78,7 @@ class basic_engine {
         .find(
             reinterpret_cast<std::uintptr_t>(&s) / 64, [&s](const known_step& k) { return k.planned == &s; },
             [&s] {
-              return std::unique_ptr<known_step>(new known_step{&s, {s.plan, s.graph, s.kernels}});
+              return owner<known_step>(new known_step{&s, {s.plan, s.graph, s.kernels}});
             })
         .step;
   }
@@ -93,13 +94,13 @@ class basic_engine {
     const known_plan& known = planned_.find(
         hash, [&](const known_plan& s) { return s.is_for(fetches, feeds); },
         [&] {
-          auto made = std::make_unique<known_plan>();
+          auto made = make_owner<known_plan>();
           made->fetches.assign(fetches.begin(), fetches.end());
           made->feeds.assign(feeds.begin(), feeds.end());
           if (options_.variables != nullptr) {
             made->step = from_shelf(g, fetches, feeds, library, make);
           } else {
-            std::shared_ptr<planned_now> own = make();
+            std::shared_ptr<planned_now> own(make().release());
             add_state(g);
             made->step = {own, own->step.get()};
           }
@@ -215,7 +216,7 @@ class basic_engine {
     waiting_room* room_;
     variable_hold hold_;
     std::optional<step_limits> within_;
-    std::vector<timing> times_;  // one for each instruction, where they are taken
+    list<timing> times_;  // one for each instruction, where they are taken
     timing::clock::time_point begin_;
     std::optional<executor> executor_;
     bool started_ = false;
@@ -284,12 +285,12 @@ class basic_engine {
   // Made when a step needs it, as its threads are.
   crew& threads() {
     std::call_once(crew_made_, [this] {
-      crew_ = std::make_unique<crew>(options_.schedule ? options_.schedule : options_.pool, options_.threads);
+      crew_ = make_owner<crew>(options_.schedule ? options_.schedule : options_.pool, options_.threads);
     });
     return *crew_;
   }
   async_steps& without_callers() {
-    std::call_once(async_made_, [this] { async_steps_ = std::make_unique<async_steps>(); });
+    std::call_once(async_made_, [this] { async_steps_ = make_owner<async_steps>(); });
     return *async_steps_;
   }
 
@@ -299,7 +300,7 @@ class basic_engine {
     prepared_step step;
   };
   struct known_plan {
-    std::vector<int> fetches, feeds;
+    list<int> fetches, feeds;
     std::shared_ptr<prepared_step> step;
 
     bool is_for(slice<int> wanted_fetches, slice<int> wanted_feeds) const {
@@ -312,8 +313,8 @@ class basic_engine {
   workspace& take_workspace(prepared_step& s) {
     return s.workspaces.take([&] {
       return s.options == nullptr
-                 ? std::make_unique<workspace>(s.program, variables_, resources_, provider_, options_, elsewhere_.get())
-                 : std::make_unique<workspace>(s.program, *s.variables, *s.resources, provider_, *s.options);
+                 ? make_owner<workspace>(s.program, variables_, resources_, provider_, options_, elsewhere_.get())
+                 : make_owner<workspace>(s.program, *s.variables, *s.resources, provider_, *s.options);
     });
   }
 
@@ -381,7 +382,7 @@ class basic_engine {
 
   const bool any_graph_;
   session_options options_;
-  std::vector<std::string_view> devices_;         // views of the options', or the one that there is
+  list<std::string_view> devices_;                // views of the options', or the one that there is
   const kernel_provider* provider_;               // null: the library's own kernels alone
   std::shared_ptr<flowgraph::variables> shared_;  // or its own
   variable_store variables_;
@@ -389,12 +390,12 @@ class basic_engine {
   const std::shared_ptr<rendezvous_source> elsewhere_;
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_taken_{0};
-  std::unique_ptr<times_of_steps> recorder_;  // null: nobody wants them
+  owner<times_of_steps> recorder_;  // null: nobody wants them
   std::once_flag crew_made_, async_made_;
   step_table<known_step> steps_;
   step_table<known_plan> planned_;
-  std::unique_ptr<async_steps> async_steps_;
-  std::unique_ptr<crew> crew_;  // last: its threads use the others
+  owner<async_steps> async_steps_;
+  owner<crew> crew_;  // last: its threads use the others
 };
 
 // Copies borrowed data into a variable; throws feed_error where it does not fit.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/report/numerics_check.hpp>
 #include <flowgraph/engine/report/step_recorder.hpp>
 #include <flowgraph/engine/resources/resources.hpp>
@@ -59,9 +60,9 @@ template <class Tag = void>
 }
 
 template <class Tag = void>
-std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
-                                      kernel_finder library) {
-  auto made = std::make_unique<planned_now>();
+owner<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, slice<int> feeds,
+                            kernel_finder library) {
+  auto made = make_owner<planned_now>();
   passes::options how = e.options().passes;
   how.wide = how.wide && e.options().threads != 1;  // one thread gains nothing from more memory
 #ifndef NDEBUG
@@ -69,14 +70,14 @@ std::unique_ptr<planned_now> plan_now(engine& e, const graph_view& g, slice<int>
 #endif
   made->plan = passes::plan(g, {fetches, feeds}, e.devices(), how);
   if (made->plan.fault.why != problem::none) refuse_plan(g, made->plan.fault);
-  made->step = std::make_unique<prepared_step>(made->plan.view(), g,
-                                               kernel_source{.own = &find_user_kernel, .library = library});
+  made->step =
+      make_owner<prepared_step>(made->plan.view(), g, kernel_source{.own = &find_user_kernel, .library = library});
   return made;
 }
 
 template <class Tag = void>
-std::vector<variable_view> views_of(std::span<const declared_variable> all) {
-  std::vector<variable_view> views;
+list<variable_view> views_of(std::span<const declared_variable> all) {
+  list<variable_view> views;
   for (const declared_variable& v : all)
     views.push_back({v.node, v.variable->name, v.variable->trainable, v.variable->view()});
   return views;
@@ -97,7 +98,7 @@ FLOWGRAPH_LAZY_CODE int default_threads() {
 }
 
 FLOWGRAPH_LAZY_CODE engine* make_engine(const session_options& o, const graph_view& g, resource_finder find) {
-  auto e = std::make_unique<engine>(o, built_in_providers(), find, false);
+  auto e = make_owner<engine>(o, built_in_providers(), find, false);
   e->add_state(g);
   return e.release();
 }
@@ -122,7 +123,7 @@ FLOWGRAPH_LAZY_CODE void run(engine& e, prepared_step& s, const graph_view& g, c
 FLOWGRAPH_LAZY_CODE void start(engine& e, prepared_step& s, const graph_view& g, const step_request& r,
                                std::shared_ptr<step_listener> listener) {
   crew& threads = e.threads();
-  auto step = std::make_unique<async_step>(e, s, g, r, std::move(listener));
+  auto step = make_owner<async_step>(e, s, g, r, std::move(listener));
   e.without_callers().enter(step->timed());
   threads.post(*step.release());
 }
@@ -259,7 +260,7 @@ FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_target(const array_view& value, con
 }
 FLOWGRAPH_LAZY_CODE void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type) {
   if (given.empty()) return;
-  const std::vector<std::string_view> views = device_views(given);
+  const list<std::string_view> views = device_views(given);
   require_device_list(device_slice(views));
   if (!same_devices(device_slice(views), type))
     throw argument_error(problem::devices_differ,

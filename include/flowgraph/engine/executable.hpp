@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string_view>
-#include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/core/convert.hpp>
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/step/flow.hpp>
 #include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
@@ -79,7 +78,7 @@ class basic_executable {
   void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
   void* literal(int i) const { return literals_[static_cast<std::size_t>(i)].get(); }
   // The names that extents are made of: batch, time.
-  const std::vector<std::string_view>& names() const { return names_; }
+  const list<std::string_view>& names() const { return names_; }
 
  private:
   static bound_kernel find(const kernel_source& kernels, const kernel_use& use, const op_def& op, const graph_view& g,
@@ -117,7 +116,7 @@ class basic_executable {
 
   const region_kernel* compiled_region_of(int i, const kernel_source& kernels) {
     const region_function f = kernels.region == nullptr ? nullptr : kernels.region(i);
-    return f == nullptr ? nullptr : keep(std::make_unique<region_code>(f), plan_.instructions[i]);
+    return f == nullptr ? nullptr : keep(make_owner<region_code>(f), plan_.instructions[i]);
   }
 
   const region_kernel* add_program(const instruction& x, const graph_view& g, const kernel_source& kernels) {
@@ -136,9 +135,9 @@ class basic_executable {
     for (const operand& o : plan_.outputs(x)) widest = std::max(widest, size_of(o.type));
     for (const program_step& s : plan_.steps_of(plan_.programs[x.program])) widest = std::max(widest, size_of(s.type));
     p.assign_tiles(widest);
-    return keep(std::make_unique<tile_program>(p), x);
+    return keep(make_owner<tile_program>(p), x);
   }
-  const region_kernel* keep(std::unique_ptr<region_kernel> region, const instruction& x) {
+  const region_kernel* keep(owner<region_kernel> region, const instruction& x) {
     region->steps = plan_.steps_of(plan_.programs[x.program]);
     region->registers = plan_.registers.data;
     return regions_.emplace_back(std::move(region)).get();
@@ -146,11 +145,11 @@ class basic_executable {
 
   plan_view plan_;
   flow_table flows_;
-  std::vector<code> code_;
-  std::vector<std::unique_ptr<const region_kernel>> regions_;
-  std::vector<std::int64_t> constants_;  // one element each, whatever its type
-  std::vector<aligned_buffer<std::byte>> literals_;
-  std::vector<std::string_view> names_;
+  list<code> code_;
+  list<owner<const region_kernel>> regions_;
+  list<std::int64_t> constants_;  // one element each, whatever its type
+  list<aligned_buffer<std::byte>> literals_;
+  list<std::string_view> names_;
 };
 using executable = basic_executable<>;
 

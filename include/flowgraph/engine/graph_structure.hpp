@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <flowgraph/core/hash.hpp>
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/ops/sources.hpp>
 
@@ -104,7 +104,7 @@ class basic_graph_structure {
            x.outputs == y.outputs && x.type == y.type && x.at_end == y.at_end;
   }
   template <class T, class... Equal>
-  static bool same(slice<T> a, const std::vector<T>& b, const Equal&... equal) {
+  static bool same(slice<T> a, const list<T>& b, const Equal&... equal) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), equal...);
   }
   const std::string* text_of_device(int id) const {
@@ -127,15 +127,15 @@ class basic_graph_structure {
     return k == names_.size();
   }
 
-  std::vector<node> nodes_;
-  std::vector<int> edges_;
-  std::vector<std::int64_t> words_;
-  std::vector<shape_entry> shapes_;
-  std::vector<extent> dims_;
-  std::vector<symbol> symbols_;
-  std::vector<char> symbol_chars_;
-  std::vector<region> regions_;
-  std::vector<text_at> devices_, names_;
+  list<node> nodes_;
+  list<int> edges_;
+  list<std::int64_t> words_;
+  list<shape_entry> shapes_;
+  list<extent> dims_;
+  list<symbol> symbols_;
+  list<char> symbol_chars_;
+  list<region> regions_;
+  list<text_at> devices_, names_;
 };
 using graph_structure = basic_graph_structure<>;
 

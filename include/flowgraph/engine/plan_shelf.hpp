@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include "graph_structure.hpp"
 #include "prepared_step.hpp"
 
@@ -65,12 +66,12 @@ struct basic_shelved_plan {
 
   std::uint64_t hash = 0;
   std::optional<graph_structure> graph;
-  std::vector<int> fetches, feeds;
+  list<int> fetches, feeds;
   plan_terms terms;
   session_options options;
   variable_store variables;
   resource_store resources;
-  std::unique_ptr<planned_now> made;  // last: its workspaces point to what is above
+  owner<planned_now> made;  // last: its workspaces point to what is above
 };
 using shelved_plan = basic_shelved_plan<>;
 
@@ -106,7 +107,7 @@ class basic_plan_shelf {
   }
   // keep: how many there are afterwards at most. What goes is destroyed when no step runs it any more.
   void add(const std::shared_ptr<shelved_plan>& p, int keep) {
-    list gone;  // ends without the lock
+    by_use gone;  // ends without the lock
     const std::lock_guard lock(mutex_);
     ++made_;
     all_.push_front(p);
@@ -133,13 +134,13 @@ class basic_plan_shelf {
   }
 
  private:
-  using list = std::list<std::shared_ptr<shelved_plan>>;
+  using by_use = std::list<std::shared_ptr<shelved_plan>>;
 
   std::mutex mutex_;
   std::size_t made_ = 0;
-  std::vector<std::uint64_t> asked_;  // fingerprints that were asked for in vain, each where it falls
-  list all_;                          // the one that was used last first
-  std::unordered_multimap<std::uint64_t, typename list::iterator> by_hash_;
+  list<std::uint64_t> asked_;  // fingerprints that were asked for in vain, each where it falls
+  by_use all_;                 // the one that was used last first
+  std::unordered_multimap<std::uint64_t, typename by_use::iterator> by_hash_;
 };
 using plan_shelf = basic_plan_shelf<>;
 

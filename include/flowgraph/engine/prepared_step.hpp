@@ -1,9 +1,8 @@
 // A plan that an engine can run, with the workspaces of its steps.
 #pragma once
 #include <algorithm>
-#include <memory>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/session/engine_api.hpp>
 #include "workspace_pool.hpp"
 
@@ -19,7 +18,7 @@ class basic_prepared_step {
   }
 
   executable program;
-  std::vector<int> elsewhere;  // channels whose other end is in another part of the plan, which somebody else runs
+  list<int> elsewhere;  // channels whose other end is in another part of the plan, which somebody else runs
   workspace_pool workspaces;
   // Of a plan that outlives the session that made it: what its workspaces are made of. Null: the session's.
   variable_store* variables = nullptr;
@@ -31,12 +30,12 @@ class basic_prepared_step {
 template <class Tag = void>
 struct basic_planned_now {
   plan_data plan;
-  std::unique_ptr<prepared_step> step;
+  owner<prepared_step> step;
 };
 using planned_now = basic_planned_now<>;
 
 template <class Tag = void>
-bool same_nodes(const std::vector<int>& kept, slice<int> wanted) {
+bool same_nodes(const list<int>& kept, slice<int> wanted) {
   return std::equal(kept.begin(), kept.end(), wanted.begin(), wanted.end());
 }
 

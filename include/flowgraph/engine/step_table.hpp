@@ -5,24 +5,24 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
+
+#include <flowgraph/core/list.hpp>
 
 namespace flowgraph::detail {
 
 template <class Step>
 class step_table {
  public:
-  // The step with this hash that is(step) is true for; otherwise make(), a std::unique_ptr<Step>, is added.
+  // The step with this hash that is(step) is true for; otherwise make(), an owner<Step>, is added.
   template <class Is, class Make>
   Step& find(std::uint64_t hash, const Is& is, const Make& make) {
     std::atomic<entry*>& list = lists_[hash % lists_.size()];
     if (Step* s = find(list, is)) return *s;
     const std::lock_guard lock(mutex_);
     if (Step* s = find(list, is)) return *s;
-    auto e = std::make_unique<entry>();
+    auto e = make_owner<entry>();
     e->step = make();
     e->next = list.load(std::memory_order_relaxed);
     all_.push_back(std::move(e));
@@ -32,7 +32,7 @@ class step_table {
 
  private:
   struct entry {
-    std::unique_ptr<Step> step;
+    owner<Step> step;
     entry* next = nullptr;
   };
 
@@ -45,7 +45,7 @@ class step_table {
 
   std::array<std::atomic<entry*>, 64> lists_{};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<entry>> all_;
+  list<owner<entry>> all_;
 };
 
 }  // namespace flowgraph::detail

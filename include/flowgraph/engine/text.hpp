@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/core/text_from.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/kernels/kernel.hpp>
@@ -66,7 +66,7 @@ std::string line_text(const graph_view& g, int node) {
 // How many letters must be changed, added or left out to get from a to b.
 template <class Tag = void>
 int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
+  list<int> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     int diagonal = row[0];

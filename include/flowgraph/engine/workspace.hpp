@@ -8,8 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/rendezvous/local.hpp>
 #include <flowgraph/engine/resources/resource_store.hpp>
 #include <flowgraph/engine/state/variables.hpp>
@@ -41,8 +41,8 @@ class basic_workspace {
         contexts_(static_cast<std::size_t>(1 + e.flows().loops())),
         turns_(contexts_.size()),
         arenas_(static_cast<std::size_t>(e.plan().devices.size())),
-        waits_for_(std::make_unique<std::atomic<int>[]>(calls_.size())),
-        left_in_(std::make_unique<std::atomic<int>[]>(static_cast<std::size_t>(e.plan().regions.size()))),
+        waits_for_(list<std::atomic<int>>(calls_.size())),
+        left_in_(list<std::atomic<int>>(static_cast<std::size_t>(e.plan().regions.size()))),
         ring_(e.plan().instructions.size()) {
     const plan_view& p = e.plan();
     for (const channel& c : p.channels)
@@ -126,7 +126,7 @@ class basic_workspace {
   std::atomic<int>& left_in(int region) { return left_in_[static_cast<std::size_t>(region)]; }
   ready_ring& ring() { return ring_; }
   // What may have to wait, in the order of the plan.
-  const std::vector<std::unique_ptr<awaited>>& all_awaited() const { return awaited_; }
+  const list<owner<awaited>>& all_awaited() const { return awaited_; }
   // Null: instruction i never waits.
   awaited* awaited_of(int i) const { return awaited_of_.empty() ? nullptr : awaited_of_[static_cast<std::size_t>(i)]; }
   // Are parts of the step run elsewhere? They are told that it has failed here.
@@ -159,8 +159,8 @@ class basic_workspace {
     std::int64_t capacity = 0;
   };
   struct accesses {
-    std::vector<variable_access> all;
-    std::vector<std::size_t> ends;
+    list<variable_access> all;
+    list<std::size_t> ends;
   };
 
   // What tells kernels in the loop which turn it is.
@@ -228,7 +228,7 @@ class basic_workspace {
     landings_.resize(static_cast<std::size_t>(p.channels.size()));
     for (int k = 0; k < p.channels.size(); ++k) {
       const channel& c = p.channels[k];
-      if (is_here(c) && here_ == nullptr) here_ = std::make_unique<local_rendezvous>(p);
+      if (is_here(c) && here_ == nullptr) here_ = std::unique_ptr<rendezvous>(new local_rendezvous(p));
       if (is_elsewhere(c) && elsewhere_ == nullptr) elsewhere_ = make_elsewhere(elsewhere);
       if (c.slot < 0 || c.shared || c.receive < 0) continue;
       landings_[static_cast<std::size_t>(k)] = call(c.receive).args.out[0];
@@ -238,8 +238,7 @@ class basic_workspace {
     for (int i = 0; i < p.instructions.size(); ++i) {
       const instruction& x = p.instructions[i];
       if (!may_wait(x)) continue;
-      awaited_.push_back(
-          std::make_unique<awaited>(i, carries(x) ? end_of_channel(x) : resources.make_attempt(p, x, this)));
+      awaited_.push_back(make_owner<awaited>(i, carries(x) ? end_of_channel(x) : resources.make_attempt(p, x, this)));
       awaited_of_[static_cast<std::size_t>(i)] = awaited_.back().get();
     }
   }
@@ -257,7 +256,7 @@ class basic_workspace {
   void find_versions(variable_store& variables) {
     const plan_view& p = executable_.plan();
     if (options_.updates == update_policy::lock_free) return;  // nobody counts
-    std::vector<bool> written(static_cast<std::size_t>(p.variables.size()));
+    list<bool> written(static_cast<std::size_t>(p.variables.size()));
     for (const instruction& x : p.instructions)
       if (x.region != 0 && x.op->is(trait::writes_operand) && p.operands[x.operands].where == storage::variable)
         written[static_cast<std::size_t>(p.operands[x.operands].index)] = true;
@@ -272,7 +271,7 @@ class basic_workspace {
   // Each list in the order in which variables are locked.
   void find_accesses(variable_store& variables) {
     const plan_view& p = executable_.plan();
-    const auto add = [&](std::vector<variable_access>& to, std::size_t first, const flowgraph::operand& o, bool write) {
+    const auto add = [&](list<variable_access>& to, std::size_t first, const flowgraph::operand& o, bool write) {
       if (o.where != storage::variable) return;
       add_access(to, first, &variables.of_node(p.variables[o.index].node), write);
     };
@@ -360,7 +359,7 @@ class basic_workspace {
   static void make_room(arena& a, std::int64_t bytes) {
     if (bytes <= a.capacity) return;
     a.capacity = 0;  // there may be none to be had
-    a.memory.reset();
+    a.memory = nullptr;
     a.memory = allocate_aligned<std::byte>(static_cast<std::size_t>(bytes));
     a.capacity = bytes;
   }
@@ -434,29 +433,29 @@ class basic_workspace {
   const executable& executable_;
   const kernel_provider* provider_;
   const session_options& options_;
-  std::vector<std::int64_t> dims_;  // the plan's, as numbers
-  std::vector<array_view> operands_;
-  std::vector<array_view> fetches_;
-  std::vector<int> values_;  // fetches that have one
-  std::vector<bound_call> calls_;
-  std::vector<loop_context> contexts_;  // of the step, then of each loop
-  std::vector<loop_turn> turns_;        // of each loop
+  list<std::int64_t> dims_;  // the plan's, as numbers
+  list<array_view> operands_;
+  list<array_view> fetches_;
+  list<int> values_;  // fetches that have one
+  list<bound_call> calls_;
+  list<loop_context> contexts_;  // of the step, then of each loop
+  list<loop_turn> turns_;        // of each loop
   value_stacks stacks_;
-  std::vector<fed> in_slots_;  // feed: the slot
-  std::vector<fed> fed_;
-  std::vector<gift> gifts_;
+  list<fed> in_slots_;  // feed: the slot
+  list<fed> fed_;
+  list<gift> gifts_;
   // Of channels with both ends in the plan, and with one; null: there are none. Before the attempts that they make.
   std::unique_ptr<rendezvous> here_, elsewhere_;
-  std::vector<array_view> landings_;             // of each channel; no type: nothing lands
-  std::vector<arena> arenas_;                    // by device
-  std::vector<const flowgraph::operand*> sent_;  // of a slot that is shared: what was sent
+  list<array_view> landings_;             // of each channel; no type: nothing lands
+  list<arena> arenas_;                    // by device
+  list<const flowgraph::operand*> sent_;  // of a slot that is shared: what was sent
   accesses of_call_, of_value_;
-  std::vector<variable_access> of_step_;
-  std::vector<std::unique_ptr<awaited>> awaited_;
-  std::vector<awaited*> awaited_of_;  // by instruction; empty: there are none
+  list<variable_access> of_step_;
+  list<owner<awaited>> awaited_;
+  list<awaited*> awaited_of_;  // by instruction; empty: there are none
   walk how_ = walk::alone;
   bool bound_ = false;
-  std::unique_ptr<std::atomic<int>[]> waits_for_, left_in_;
+  list<std::atomic<int>> waits_for_, left_in_;
   ready_ring ring_;
 };
 using workspace = basic_workspace<>;

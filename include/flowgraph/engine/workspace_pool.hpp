@@ -1,10 +1,9 @@
 // Workspaces of one plan, as many as steps have run at the same time.
 #pragma once
 #include <atomic>
-#include <memory>
 #include <mutex>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include "workspace.hpp"
 
 namespace flowgraph::detail {
@@ -12,7 +11,7 @@ namespace flowgraph::detail {
 template <class Tag = void>
 class basic_workspace_pool {
  public:
-  // make() gives a std::unique_ptr<workspace>.
+  // make() gives an owner<workspace>.
   template <class Make>
   workspace& take(const Make& make) {
     workspace* w = last_.exchange(nullptr, std::memory_order_acquire);
@@ -36,7 +35,7 @@ class basic_workspace_pool {
         return *w;
       }
     }
-    std::unique_ptr<workspace> made = make();
+    owner<workspace> made = make();
     const std::lock_guard lock(mutex_);
     free_.reserve(all_.size() + 1);
     all_.push_back(std::move(made));
@@ -45,8 +44,8 @@ class basic_workspace_pool {
 
   std::atomic<workspace*> last_{nullptr};  // the one that was given back last, for a caller without competition
   std::mutex mutex_;
-  std::vector<std::unique_ptr<workspace>> all_;
-  std::vector<workspace*> free_;
+  list<owner<workspace>> all_;
+  list<workspace*> free_;
 };
 using workspace_pool = basic_workspace_pool<>;
 

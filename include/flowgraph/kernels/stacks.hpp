@@ -5,7 +5,8 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <vector>
+
+#include <flowgraph/core/list.hpp>
 
 namespace flowgraph {
 
@@ -17,7 +18,7 @@ class value_stacks {
     if (number == 0) number = make();
     stack& s = at(number);
     const auto* const from = static_cast<const std::byte*>(value);
-    s.values.insert(s.values.end(), from, from + bytes);
+    s.values.append(from, from + bytes);
     ++s.depth;
     return number;
   }
@@ -49,7 +50,7 @@ class value_stacks {
 
  private:
   struct stack {
-    std::vector<std::byte> values;
+    detail::list<std::byte> values;
     std::int64_t depth = 0;
   };
 
@@ -70,7 +71,7 @@ class value_stacks {
 
   std::mutex mutex_;
   std::deque<stack> all_;
-  std::vector<std::uint64_t> free_;
+  detail::list<std::uint64_t> free_;
 };
 
 }  // namespace flowgraph

@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include "rendezvous.hpp"
 
 namespace flowgraph::detail {
@@ -117,14 +117,14 @@ class basic_local_rendezvous final : public rendezvous {
  public:
   explicit basic_local_rendezvous(const plan_view& p) {
     for (const channel& c : p.channels)
-      channels_.push_back(is_here(c) ? std::make_unique<local_channel>(depth_of(p, c), ended_) : nullptr);
+      channels_.push_back(is_here(c) ? make_owner<local_channel>(depth_of(p, c), ended_) : nullptr);
   }
 
   std::unique_ptr<attempt> sender(int channel) override {
-    return std::make_unique<local_channel::sending>(*channels_[static_cast<std::size_t>(channel)]);
+    return std::unique_ptr<attempt>(new local_channel::sending(*channels_[static_cast<std::size_t>(channel)]));
   }
   std::unique_ptr<attempt> receiver(int channel) override {
-    return std::make_unique<local_channel::receiving>(*channels_[static_cast<std::size_t>(channel)]);
+    return std::unique_ptr<attempt>(new local_channel::receiving(*channels_[static_cast<std::size_t>(channel)]));
   }
   // Nobody else knows of the step: its number says nothing here.
   void begin(const rendezvous_step& s) override {
@@ -141,7 +141,7 @@ class basic_local_rendezvous final : public rendezvous {
 
  private:
   abort_reason ended_;
-  std::vector<std::unique_ptr<local_channel>> channels_;  // null: not here
+  list<owner<local_channel>> channels_;  // null: not here
 };
 using local_rendezvous = basic_local_rendezvous<>;
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/report/instruction_text.hpp>
 #include <flowgraph/session/profile.hpp>
 #include <flowgraph/session/reports.hpp>
@@ -36,13 +37,13 @@ class basic_step_recorder final : public times_of_steps {
   // keep: of how many last steps.
   explicit basic_step_recorder(int keep) : keep_(static_cast<std::size_t>(keep)) {}
 
-  void add(const plan_view& plan, const graph_view& g, const workspace& w, const std::vector<timing>& times,
+  void add(const plan_view& plan, const graph_view& g, const workspace& w, const list<timing>& times,
            timing::clock::time_point begin) override {
     const auto since = [](timing::clock::time_point from, timing::clock::time_point to) {
       return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
     };
     step_profile p{w.context().step, since(begin, timing::clock::now()), {}, since(made_, begin), 0};
-    std::vector<std::thread::id> ran_on;
+    list<std::thread::id> ran_on;
     for (int i = 0; i < plan.instructions.size(); ++i) {
       const instruction& x = plan.instructions[i];
       const timing& t = times[static_cast<std::size_t>(i)];
@@ -82,7 +83,7 @@ class basic_step_recorder final : public times_of_steps {
   std::size_t keep_;
   timing::clock::time_point made_ = timing::clock::now();
   mutable std::mutex mutex_;
-  std::vector<std::thread::id> threads_;
+  list<std::thread::id> threads_;
   std::deque<step_profile> steps_;
 };
 using step_recorder = basic_step_recorder<>;

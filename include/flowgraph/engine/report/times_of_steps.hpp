@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/graph/node.hpp>
 #include <flowgraph/plan/plan.hpp>
 #include <flowgraph/session/profile.hpp>
@@ -17,7 +18,7 @@ class times_of_steps {
   virtual ~times_of_steps() = default;
   // A step that was run by this thread and has just ended. times: of each instruction.
   virtual void add(const plan_view& plan, const graph_view& g, const basic_workspace<void>& w,
-                   const std::vector<timing>& times, timing::clock::time_point begin) = 0;
+                   const list<timing>& times, timing::clock::time_point begin) = 0;
   // The last steps, oldest first.
   virtual std::vector<step_profile> last() const = 0;
 };

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/core/text_from.hpp>
 #include <flowgraph/session/resources.hpp>
 #include "queue_elements.hpp"
@@ -23,7 +23,7 @@ class basic_queue_resource final : public resource {
  public:
   struct component {
     dtype type;
-    std::vector<std::int64_t> dims;
+    list<std::int64_t> dims;
     std::size_t offset, bytes;
   };
 
@@ -191,7 +191,7 @@ class basic_queue_resource final : public resource {
     return at_once([](const kernel_args&) {});  // the declaration itself
   }
 
-  const std::vector<component>& components() const { return components_; }
+  const list<component>& components() const { return components_; }
   std::int64_t size() {
     const std::lock_guard lock(mutex_);
     return inside_.size();
@@ -329,7 +329,7 @@ class basic_queue_resource final : public resource {
 
   std::string name_;
   ops::queue_attrs attrs_;
-  std::vector<component> components_;
+  list<component> components_;
   std::size_t bytes_ = 0;              // of an element
   std::atomic<std::int64_t> made_{0};  // elements that exist, wherever they are
   std::mutex mutex_;

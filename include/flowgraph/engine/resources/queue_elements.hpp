@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/threads/linked_list.hpp>
 #include <flowgraph/kernels/philox.hpp>
 #include <flowgraph/ops/queue.hpp>
@@ -81,7 +81,7 @@ class basic_queue_elements {
 
   ops::queue_kind kind_;
   element_list in_order_;
-  std::vector<queue_element*> any_order_;  // of a priority queue a heap
+  list<queue_element*> any_order_;  // of a priority queue a heap
   random_stream stream_;
   std::uint64_t draws_ = 0, turns_ = 0;
 };

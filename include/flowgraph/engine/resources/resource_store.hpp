@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
+#include <flowgraph/engine/by_node.hpp>
 #include <flowgraph/ops/queue.hpp>
 #include <flowgraph/ops/synchronize.hpp>
 #include <flowgraph/plan/plan.hpp>
@@ -28,7 +28,7 @@ class basic_resource_store {
     for (; seen_ < g.size(); ++seen_) {
       const std::uint64_t op = g.nodes[seen_].op->id;
       if (op == ops::queue::id || op == ops::mutex::id || op == ops::barrier::id)
-        by_node_[seen_] = find_(all_, g.name_of(seen_), op, g.attrs(seen_), seed);
+        by_node_.add(seen_, find_(all_, g.name_of(seen_), op, g.attrs(seen_), seed));
     }
   }
   // Of a graph that was not given to add_new, and will be gone.
@@ -59,7 +59,7 @@ class basic_resource_store {
   resource_finder find_;
   std::mutex mutex_;
   int seen_ = 0;
-  std::unordered_map<int, std::shared_ptr<resource>> by_node_;
+  by_node<std::shared_ptr<resource>> by_node_;
 };
 using resource_store = basic_resource_store<>;
 

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/session/resources.hpp>
 #include "queue.hpp"
 #include "synchronize.hpp"
@@ -36,7 +36,7 @@ class basic_resource_table {
  private:
   struct entry {
     std::uint64_t op = 0;
-    std::vector<std::int64_t> words;
+    list<std::int64_t> words;
     std::shared_ptr<resource> what;
   };
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/kernels/cpu/elementwise.hpp>
 #include <flowgraph/kernels/cpu/row_product.hpp>
 #include <flowgraph/kernels/cpu/runs.hpp>
@@ -19,7 +19,7 @@ namespace flowgraph::detail {
 struct fan {
   double in = 1, out = 1;
 
-  explicit fan(const std::vector<std::int64_t>& dims) {
+  explicit fan(const list<std::int64_t>& dims) {
     if (dims.size() == 1) in = out = static_cast<double>(dims[0]);
     if (dims.size() < 2) return;
     double window = 1;
@@ -33,8 +33,8 @@ struct fan {
 // A = QR with a positive diagonal of R. Done twice, because one pass leaves what rounding makes of nearly parallel
 // vectors.
 template <class Real = double>
-std::vector<Real> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
-  std::vector<Real> all(static_cast<std::size_t>(n * length));
+list<Real> orthonormal(const random_stream& stream, std::int64_t n, std::int64_t length) {
+  list<Real> all(static_cast<std::size_t>(n * length));
   fill_normal(stream, all.data(), n * length, 0, 1);
   for (std::int64_t k = 0; k < n; ++k) {
     Real* const v = all.data() + k * length;
@@ -49,11 +49,10 @@ std::vector<Real> orthonormal(const random_stream& stream, std::int64_t n, std::
 }
 
 template <class T>
-void fill_orthogonal(T* to, const std::vector<std::int64_t>& dims, std::int64_t n, const random_stream& stream,
-                     double gain) {
+void fill_orthogonal(T* to, const list<std::int64_t>& dims, std::int64_t n, const random_stream& stream, double gain) {
   if (n == 0) return;
   const std::int64_t columns = dims.back(), rows = n / columns, many = std::min(rows, columns);
-  const std::vector<double> q = orthonormal(stream, many, n / many);
+  const list<double> q = orthonormal(stream, many, n / many);
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j)
       to[i * columns + j] =
@@ -66,7 +65,7 @@ struct drawn_from {
   double a, b;
 };
 template <class Tag = void>
-drawn_from distribution_of(const initial_value& initial, const std::vector<std::int64_t>& dims) {
+drawn_from distribution_of(const initial_value& initial, const list<std::int64_t>& dims) {
   using enum initializer;
   const initializer kind = initial.kind;
   if (kind == uniform || kind == normal) return {kind == uniform, initial.a, initial.b};
@@ -96,7 +95,7 @@ T constant_number(const initial_value& initial) {
 
 // Of a kind that check_initial (language/init.hpp) allows for this type and these extents.
 template <class T>
-void fill_initial(T* to, const std::vector<std::int64_t>& dims, std::int64_t n, const random_stream& stream,
+void fill_initial(T* to, const list<std::int64_t>& dims, std::int64_t n, const random_stream& stream,
                   const initial_value& initial) {
   switch (initial.kind) {
     case initializer::constant:

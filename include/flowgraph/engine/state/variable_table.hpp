@@ -10,11 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/core/convert.hpp>
+#include <flowgraph/core/hash_map.hpp>
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/text.hpp>
 #include <flowgraph/engine/threads/parking.hpp>
 #include <flowgraph/session/options.hpp>
@@ -28,7 +28,7 @@ struct variable_state {
   std::string name;        // empty: nobody else can ask for it
   std::int64_t place = 0;  // in the order in which variables came: that in which they are locked
   dtype type = dtype::none;
-  std::vector<std::int64_t> dims;
+  list<std::int64_t> dims;
   std::int64_t size = 1;
   bool trainable = true;
   aligned_buffer<std::byte> data;
@@ -47,14 +47,14 @@ struct variable_access {
 
 // Adds an access to a list, or to what the list has of that variable. A list is in the order in which variables are
 // locked from `first` on.
-inline void add_access(std::vector<variable_access>& to, std::size_t first, variable_state* v, bool writes) {
-  const auto at =
-      std::lower_bound(to.begin() + static_cast<std::ptrdiff_t>(first), to.end(), v->place,
+inline void add_access(list<variable_access>& to, std::size_t first, variable_state* v, bool writes) {
+  variable_access* const at =
+      std::lower_bound(to.begin() + first, to.end(), v->place,
                        [](const variable_access& a, std::int64_t place) { return a.variable->place < place; });
   if (at != to.end() && at->variable == v)
     at->writes = at->writes || writes;
   else
-    to.insert(at, {v, writes});
+    to.insert(static_cast<std::size_t>(at - to.begin()), {v, writes});
 }
 
 // Holds variables while it lives. They are locked in the order of their places, so nobody waits in a circle.
@@ -188,13 +188,12 @@ class basic_variable_table {
   // node declares what is there with another type or other extents it is a graph_error, and none are made. named: so
   // is a variable without a name, which nobody could find again.
   void find(const graph_view& g, std::span<const int> nodes, std::uint64_t seed, bool named,
-            std::vector<variable_state*>& to) {
+            list<variable_state*>& to) {
     const std::lock_guard lock(mutex_);
     to.clear();
     for (const int node : nodes) {
       if (named && g.name_of(node).empty()) refuse_unnamed(g, node);
-      const auto found = by_name_.find(g.name_of(node));
-      to.push_back(found == by_name_.end() ? nullptr : found->second);
+      to.push_back(named_so(g.name_of(node)));
       if (to.back() != nullptr && !is_declared_by(*to.back(), g, node)) refuse(*to.back(), g, node);
     }
     for (std::size_t k = 0; k < nodes.size(); ++k)
@@ -203,7 +202,7 @@ class basic_variable_table {
   // A variable of zeros, if there is none of this name.
   void bring(std::string_view name, dtype type, std::span<const std::int64_t> dims) {
     const std::lock_guard lock(mutex_);
-    if (by_name_.contains(name)) return;
+    if (named_so(name) != nullptr) return;
     auto v = make(name, type, dims);
     std::fill_n(v->data.get(), v->bytes(), std::byte{});
     add(std::move(v));
@@ -211,13 +210,12 @@ class basic_variable_table {
   // Null: there is none of this name. Stays where it is.
   variable_state* find(std::string_view name) {
     const std::lock_guard lock(mutex_);
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
+    return named_so(name);
   }
   // All that there are by now, in the order of places.
-  std::vector<variable_state*> all() {
+  list<variable_state*> all() {
     const std::lock_guard lock(mutex_);
-    std::vector<variable_state*> result;
+    list<variable_state*> result;
     for (const auto& v : all_) result.push_back(v.get());
     return result;
   }
@@ -245,6 +243,16 @@ class basic_variable_table {
   }
 
  private:
+  // Null: there is none.
+  variable_state* named_so(std::string_view name) const {
+    if (name.empty()) return nullptr;
+    const int at = by_name_.find(hash(name));
+    if (at < 0) return nullptr;
+    if (variable_state* const v = all_[static_cast<std::size_t>(at)].get(); v->name == name) return v;
+    for (const owner<variable_state>& v : all_)  // two names of one hash
+      if (v->name == name) return v.get();
+    return nullptr;
+  }
   static bool is_declared_by(const variable_state& v, const graph_view& g, int node) {
     const extents e = g.shape_of(node);
     return v.type == g.nodes[node].type && std::equal(v.dims.begin(), v.dims.end(), e.d, e.d + e.rank);
@@ -260,12 +268,12 @@ class basic_variable_table {
                                                             "): ", sentence(problem::variable_unnamed)}));
   }
 
-  std::unique_ptr<variable_state> make(std::string_view name, dtype type, std::span<const std::int64_t> dims) const {
-    auto v = std::make_unique<variable_state>();
+  owner<variable_state> make(std::string_view name, dtype type, std::span<const std::int64_t> dims) const {
+    auto v = make_owner<variable_state>();
     v->name = name;
     v->place = static_cast<std::int64_t>(all_.size());
     v->type = type;
-    v->dims.assign(dims.begin(), dims.end());
+    v->dims.assign(dims.data(), dims.data() + dims.size());
     for (const std::int64_t n : dims) v->size *= n;
     v->data = allocate_aligned<std::byte>(v->bytes());
     return v;
@@ -277,16 +285,18 @@ class basic_variable_table {
     begin(g, node, *v, seed);
     return add(std::move(v));
   }
-  variable_state& add(std::unique_ptr<variable_state> v) {
+  variable_state& add(owner<variable_state> v) {
+    by_name_.reserve(static_cast<int>(all_.size()) + 1);  // so that one that is there can be found
     variable_state& made = *all_.emplace_back(std::move(v));
-    if (!made.name.empty()) by_name_.emplace(made.name, &made);
+    if (!made.name.empty() && by_name_.find(hash(made.name)) < 0)
+      by_name_.set(hash(made.name), static_cast<int>(all_.size()) - 1);
     return made;
   }
 
   std::mutex mutex_;
-  std::vector<std::unique_ptr<variable_state>> all_;               // in the order of places
-  std::unordered_map<std::string_view, variable_state*> by_name_;  // the names are the variables' own
-  int with_locks_ = 0, without_locks_ = 0;                         // sessions
+  list<owner<variable_state>> all_;         // in the order of places
+  hash_map by_name_;                        // from a name's hash to its place
+  int with_locks_ = 0, without_locks_ = 0;  // sessions
   std::shared_ptr<basic_plan_shelf<Tag>> shelf_;
 };
 

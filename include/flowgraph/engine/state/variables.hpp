@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
-#include <unordered_map>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
+#include <flowgraph/engine/by_node.hpp>
 #include "variable_table.hpp"
 
 namespace flowgraph::detail {
@@ -25,7 +25,7 @@ class basic_variable_store {
 
   // Of a graph that was not given to add_new, and will be gone.
   variable_state& of_other_graph(const graph_view& g, int node, std::uint64_t seed) {
-    std::vector<variable_state*> found;
+    list<variable_state*> found;
     table.find(g, std::span<const int>(&node, 1), seed, true, found);
     return *found[0];
   }
@@ -34,14 +34,14 @@ class basic_variable_store {
   void add_new(const graph_view& g, std::uint64_t seed) {
     const std::lock_guard lock(growing_);
     if (seen_ == g.size()) return;
-    std::vector<int> nodes;
+    list<int> nodes;
     for (int i = seen_; i < g.size(); ++i)
       if (g.nodes[i].op->id == ops::variable::id) nodes.push_back(i);
     if (!nodes.empty()) {
-      std::vector<variable_state*> found;
+      list<variable_state*> found;
       table.find(g, nodes, seed, named_, found);
       for (std::size_t k = 0; k < nodes.size(); ++k) {
-        by_node_[nodes[k]] = found[k];
+        by_node_.add(nodes[k], found[k]);
         all_.push_back({nodes[k], found[k]});
       }
     }
@@ -50,7 +50,7 @@ class basic_variable_store {
   // f(all variables, in the order of their nodes) while nobody changes any of them; or, if it writes, uses any.
   template <class F>
   auto with_all(bool writes, const F& f) {
-    std::vector<declared_variable> everything;
+    list<declared_variable> everything;
     {
       const std::lock_guard lock(growing_);
       everything = all_;
@@ -60,13 +60,13 @@ class basic_variable_store {
   // The same with those of the table, which are of no graph in particular.
   template <class F>
   auto with_table(bool writes, const F& f) {
-    std::vector<declared_variable> everything;
+    list<declared_variable> everything;
     for (variable_state* v : table.all()) everything.push_back({-1, v});
     return with(everything, writes, f);
   }
   template <class F>
-  auto with(const std::vector<declared_variable>& everything, bool writes, const F& f) {
-    std::vector<variable_access> accesses;
+  auto with(const list<declared_variable>& everything, bool writes, const F& f) {
+    list<variable_access> accesses;
     for (const declared_variable& v : everything) add_access(accesses, 0, v.variable, writes);
     const variable_hold hold(room, accesses);
     return f(std::span<const declared_variable>(everything));
@@ -88,8 +88,8 @@ class basic_variable_store {
   const bool named_;
   std::mutex growing_;
   int seen_ = 0;
-  std::vector<declared_variable> all_;  // in the order of their nodes
-  std::unordered_map<int, variable_state*> by_node_;
+  list<declared_variable> all_;  // in the order of their nodes
+  by_node<variable_state*> by_node_;
 };
 using variable_store = basic_variable_store<>;
 

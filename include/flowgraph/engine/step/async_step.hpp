@@ -7,8 +7,8 @@
 #include <optional>
 #include <stop_token>
 #include <utility>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/engine.hpp>
 
 namespace flowgraph::detail {
@@ -31,9 +31,9 @@ class basic_kept_feeds {
   const borrowed* const* data() const { return pointers_.data(); }
 
  private:
-  std::vector<aligned_buffer<std::byte>> memory_;
-  std::vector<borrowed> all_;
-  std::vector<const borrowed*> pointers_;
+  list<aligned_buffer<std::byte>> memory_;
+  list<borrowed> all_;
+  list<const borrowed*> pointers_;
 };
 using kept_feeds = basic_kept_feeds<>;
 

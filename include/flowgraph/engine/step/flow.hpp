@@ -4,8 +4,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/kernels/kernel_use.hpp>
 #include <flowgraph/ops/control.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
@@ -61,7 +61,7 @@ class basic_flow_table {
   // Of the step itself (0) and of open regions: the instructions that run as they become ready, without the one that
   // ends the region.
   bool is_open(int owner) const { return waits_ && regions_[first_region(owner)].open; }
-  const std::vector<int>& members(int r) const { return regions_[static_cast<std::size_t>(r)].members; }
+  const list<int>& members(int r) const { return regions_[static_cast<std::size_t>(r)].members; }
   int last_of(int r) const { return plan_.regions[r].first + plan_.regions[r].count - 1; }
 
   // The region that a choice leads to, by the value that it reads.
@@ -118,15 +118,15 @@ class basic_flow_table {
 
   struct region_state {
     bool open = false;
-    std::vector<int> members;
+    list<int> members;
   };
 
   plan_view plan_;
   bool any_ = false, waits_ = false;
   int count_ = 0;
-  std::vector<flow> flows_;
-  std::vector<int> loops_;  // of each instruction
-  std::vector<region_state> regions_;
+  list<flow> flows_;
+  list<int> loops_;  // of each instruction
+  list<region_state> regions_;
 };
 using flow_table = basic_flow_table<>;
 

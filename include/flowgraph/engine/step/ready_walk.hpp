@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/engine/step/straight_walk.hpp>
 #include <flowgraph/engine/threads/crew.hpp>
 
@@ -201,7 +201,7 @@ class basic_ready_walk {
 
   // True: it has begun. False: there is nothing in it.
   bool begin_region(int r, int& next) {
-    const std::vector<int>& members = flows_.members(r);
+    const list<int>& members = flows_.members(r);
     left_in(r).store(static_cast<int>(members.size()), std::memory_order_relaxed);
     for (const int i : members)
       memory_.waits_for(i).store(runner_.plan.instructions[i].predecessors, std::memory_order_relaxed);

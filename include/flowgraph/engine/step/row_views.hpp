@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/kernels/cpu/rows.hpp>
 #include <flowgraph/kernels/provider.hpp>
 #include <flowgraph/kernels/region.hpp>
@@ -48,7 +48,7 @@ bool in_slot(const operand& a, const operand& b) {
 struct slot_readers {
   bool known = true;      // false: some are in loops or branches inside, or on other devices
   bool unchanged = true;  // when they read, the array is as it was when i ran
-  std::vector<int> operands;
+  list<int> operands;
 
   slot_readers(const plan_view& p, int i, const operand& value, const operand& array) {
     const instruction& x = p.instructions[i];
@@ -89,9 +89,9 @@ class basic_row_view final : public prepared_kernel {
     if (p.shapes[in[1].shape].rank != 0 || array.where != storage::slot) return nullptr;
     const slot_readers readers(p, i, row, array);
     if (!readers.known || !readers.unchanged) return nullptr;
-    std::unique_ptr<basic_row_view> made(new basic_row_view);
+    owner<basic_row_view> made(new basic_row_view);
     for (const int o : readers.operands) made->readers_.push_back(&operands[static_cast<std::size_t>(o)]);
-    return made;
+    return std::unique_ptr<prepared_kernel>(made.release());
   }
 
   void run(const kernel_args& k) override {
@@ -104,7 +104,7 @@ class basic_row_view final : public prepared_kernel {
  private:
   basic_row_view() = default;
 
-  std::vector<array_view*> readers_;
+  list<array_view*> readers_;
 };
 using row_view = basic_row_view<>;
 
@@ -127,13 +127,13 @@ class basic_row_writer final : public prepared_kernel {
       return;
     const slot_readers readers(p, made_by, value, array);
     if (!readers.known) return;
-    std::unique_ptr<basic_row_writer> made(new basic_row_writer);
+    owner<basic_row_writer> made(new basic_row_writer);
     made->array_ = &operands[static_cast<std::size_t>(x.operands)];
     for (int o = y.operands + y.n_operands; o < y.operands + y.n_operands + y.n_outputs; ++o)
       if (in_slot(p.operands[o], value)) made->views_.push_back(&operands[static_cast<std::size_t>(o)]);
     for (const int o : readers.operands) made->views_.push_back(&operands[static_cast<std::size_t>(o)]);
     made->computes_ = {call.kernel, std::move(call.prepared)};
-    call.prepared = std::move(made);
+    call.prepared = std::unique_ptr<prepared_kernel>(made.release());
     call.writes_row = true;
   }
 
@@ -180,9 +180,9 @@ class basic_row_writer final : public prepared_kernel {
   }
 
   const array_view* array_ = nullptr;  // the index behind it
-  std::vector<array_view*> views_;     // the result, and whoever reads it
+  list<array_view*> views_;            // the result, and whoever reads it
   ready_kernel computes_;              // the value
-  std::vector<std::byte> aside_;       // where it is computed if there is no such row
+  list<std::byte> aside_;              // where it is computed if there is no such row
 };
 using row_writer = basic_row_writer<>;
 

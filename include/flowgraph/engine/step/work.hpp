@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/plan/instruction_work.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 #include <flowgraph/plan/plan.hpp>
@@ -36,7 +36,7 @@ struct step_work {
 
   step_work() = default;
   step_work(const plan_view& p, const array_view* operands) {
-    std::vector<std::int64_t> before(static_cast<std::size_t>(p.instructions.size()));
+    list<std::int64_t> before(static_cast<std::size_t>(p.instructions.size()));
     for (int i = 0; i < p.instructions.size(); ++i) {
       const instruction& x = p.instructions[i];
       const std::int64_t own = work_of(p, x, operands), end = before[static_cast<std::size_t>(i)] + own;

@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include <flowgraph/core/list.hpp>
 #include <flowgraph/plan/kernel_args.hpp>
 #include <flowgraph/session/lent_threads.hpp>
 #include "at_work.hpp"
@@ -42,7 +42,7 @@ class basic_crew final : public workers {
       : lent_(std::move(lent)),
         threads_(threads),
         size_(static_cast<std::size_t>(std::max(threads - 1, 1))),
-        members_(std::make_unique<member[]>(size_)) {
+        members_(list<member>(size_)) {
     for (std::size_t i = 0; i < size_; ++i) {
       members_[i].join(*this);
       if (lent_) home_.push_back(&members_[i]);
@@ -322,7 +322,7 @@ class basic_crew final : public workers {
   lent_threads lent_;
   int threads_;
   std::size_t size_;
-  std::unique_ptr<member[]> members_;
+  list<member> members_;
   std::mutex mutex_;
   std::condition_variable changed_, called_;
   gang* open_ = nullptr;  // the latest first

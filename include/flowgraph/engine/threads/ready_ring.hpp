@@ -4,8 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <thread>
+
+#include <flowgraph/core/list.hpp>
 
 namespace flowgraph::detail {
 
@@ -15,7 +16,7 @@ class basic_ready_ring {
   // most: how many there can be at once.
   explicit basic_ready_ring(int most)
       : mask_(std::bit_ceil(static_cast<std::size_t>(most) + 1) - 1),
-        places_(std::make_unique<std::atomic<int>[]>(mask_ + 1)) {
+        places_(list<std::atomic<int>>(mask_ + 1)) {
     for (std::size_t i = 0; i <= mask_; ++i) places_[i].store(-1, std::memory_order_relaxed);
   }
 
@@ -44,7 +45,7 @@ class basic_ready_ring {
   std::atomic<int>& at(std::int64_t i) { return places_[static_cast<std::size_t>(i) & mask_]; }
 
   std::size_t mask_;
-  std::unique_ptr<std::atomic<int>[]> places_;
+  list<std::atomic<int>> places_;
   std::atomic<std::int64_t> first_{0}, end_{0};
 };
 using ready_ring = basic_ready_ring<>;

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
+#include <flowgraph/core/list.hpp>
 #include "at_work.hpp"
 
 namespace flowgraph::detail {
@@ -132,7 +132,7 @@ class basic_timer {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<entry> heap_;
+  list<entry> heap_;
   std::size_t room_ = 0;
   alarm* ringing_ = nullptr;
   bool ended_ = false;
