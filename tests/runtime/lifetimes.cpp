@@ -70,6 +70,7 @@ TEST_CASE("a feed owns what is moved in") {
   check_copied_feed(fg::feed<"x">(matrix{{1, 2, 3}, {4, 5, 6}}));
   check_copied_feed(fg::feed<"x">(numbers()));
   check_copied_feed(fg::feed<"x">({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}));
+  check_copied_feed(fg::feed<"x">({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}));
   float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
   auto moved = fg::feed<"x">(std::move(rows));
   rows[0][0] = -1;
@@ -109,8 +110,27 @@ TEST_CASE("numbers, names and handles of feeds last, too") {
   const auto by_name =
       fg::feed(std::string("a_name_that_is_longer_than_") + "what_a_string_has_room_for", std::vector<float>{1, 2});
   const auto by_handle = fg::feed(h, std::vector<float>{1, 2});
+  const auto in_braces =
+      fg::feed(std::string("a_name_that_is_longer_than_") + "what_a_string_has_room_for", {1.0f, 2.0f});
+  const auto handle_in_braces = fg::feed(h, {1.0f, 2.0f});
   CHECK(d.run(doubled, by_name) == fg::ndarray<float, 2>{2, 4});
+  CHECK(d.run(doubled, in_braces) == fg::ndarray<float, 2>{2, 4});
+  CHECK(d.run(doubled, handle_in_braces) == fg::ndarray<float, 2>{2, 4});
   CHECK(d.run(doubled, by_handle) == fg::ndarray<float, 2>{2, 4});
+}
+
+TEST_CASE("variables are set to numbers in braces, and to rows of them") {
+  using weights = fg::ndarray<float, 2, 3>;
+  fg::session<model> s;
+  s.set<"w">({1.f, 2.f, 3.f, 4.f, 5.f, 6.f});
+  CHECK(s.get<"w">() == weights{{1, 2, 3}, {4, 5, 6}});
+  s.set<"w">({{4.f, 5.f, 6.f}, {1.f, 2.f, 3.f}});
+  CHECK(s.get<"w">() == weights{{4, 5, 6}, {1, 2, 3}});
+  fg::graph g;
+  auto w = g.variable<float, 2>("w");
+  fg::dynamic_session d(g);
+  d.set(w, {3.f, 4.f});
+  CHECK(d.get(w) == fg::ndarray<float, 2>{3, 4});
 }
 
 TEST_CASE("initial values own what is moved in") {

@@ -15,6 +15,8 @@
   X(tensor_compared, "tensors are compared element by element, by equal(a, b) and not_equal(a, b); == and != would be one answer") \
   X(tensor_as_condition, "a tensor has no value while the graph is built: choose with fg::cond(condition, then, otherwise), or element by element with fg::where(condition, a, b)") \
   X(tensor_converted, "a tensor of one element type and shape can't become a tensor of another; give the result a variable of its own, as in auto y = relu(x)") \
+  X(tensor_subscript, "a tensor has no elements while the graph is built: take them with fg::slice, gather(x, indices) or unstack<0>(x)") \
+  X(variable_changed, "a variable is changed when a step runs: by assign(w, value), assign_add(w, value) or assign_sub(w, value), which need a name to be run by") \
   X(literal_does_not_fit, "a number with a fraction can't be combined with an integer tensor; cast the tensor to a floating-point type") \
   /* shapes */ \
   X(operand_rank, "an operand has the wrong rank for this op") \

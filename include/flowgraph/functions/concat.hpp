@@ -141,25 +141,25 @@ constexpr auto unstack(const T& x, caller where = {}) {
 // Calls that fit none of these.
 FLOWGRAPH_MISUSE_IF(concat, sizeof...(Stated) != 1 || detail::not_tensors_alone<X...>,
                     "concat takes an axis as a template argument and its tensors one by one, as in concat<1>(a, b)")
-template <auto... Stated, class T>
-constexpr auto concat(std::initializer_list<T> list) {
+template <auto... Stated, class T, class... More>
+constexpr auto concat(std::initializer_list<T> list, const More&...) {
   static_assert(detail::given<T>, "concat takes its tensors one by one, without braces, as in concat<1>(a, b)");
   return list.size() ? detail::unknown_among(*list.begin()) : unknown_tensor{};
 }
 FLOWGRAPH_MISUSE_IF(stack, sizeof...(Stated) != 1 || detail::not_tensors_alone<X...>,
                     "stack takes an axis as a template argument and its tensors one by one, as in stack<1>(a, b)")
-template <auto... Stated, class T>
-constexpr auto stack(std::initializer_list<T> list) {
+template <auto... Stated, class T, class... More>
+constexpr auto stack(std::initializer_list<T> list, const More&...) {
   static_assert(detail::given<T>, "stack takes its tensors one by one, without braces, as in stack<1>(a, b)");
   return list.size() ? detail::unknown_among(*list.begin()) : unknown_tensor{};
 }
-FLOWGRAPH_MISUSE_IF(
-    split, sizeof...(Stated) != 2 || detail::no_tensor_first<X...>,
+FLOWGRAPH_MISUSE_BEYOND(
+    split, 2, sizeof...(Stated) != 2 || detail::no_tensor_first<X...>,
     "split takes an axis and the number of parts as template arguments and a tensor, as in split<1, 3>(x)")
-FLOWGRAPH_MISUSE_IF(
-    split_sizes, sizeof...(Stated) < 2 || detail::no_tensor_first<X...>,
+FLOWGRAPH_MISUSE_BEYOND(
+    split_sizes, 2, sizeof...(Stated) < 2 || detail::no_tensor_first<X...>,
     "split_sizes takes an axis and the parts' extents as template arguments and a tensor, as in split_sizes<1, 3, 5>(x)")
-FLOWGRAPH_MISUSE_IF(unstack, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "unstack takes an axis as a template argument and a tensor, as in unstack<0>(x)")
+FLOWGRAPH_MISUSE_BEYOND(unstack, 2, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                        "unstack takes an axis as a template argument and a tensor, as in unstack<0>(x)")
 
 }  // namespace flowgraph

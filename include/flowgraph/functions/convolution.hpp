@@ -117,11 +117,11 @@ constexpr auto bias_add(const X& x, const B& bias, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(conv2d, not_two_tensors_first, "conv2d takes images and filters, as in conv2d(images, filters)")
-FLOWGRAPH_MISUSE(conv2d_transpose, not_two_tensors_first,
+FLOWGRAPH_MISUSE(conv2d, 3, not_two_tensors_first, "conv2d takes images and filters, as in conv2d(images, filters)")
+FLOWGRAPH_MISUSE(conv2d_transpose, 3, not_two_tensors_first,
                  "conv2d_transpose takes images and filters, as in conv2d_transpose(images, filters)")
-FLOWGRAPH_MISUSE(depthwise_conv2d, not_two_tensors_first,
+FLOWGRAPH_MISUSE(depthwise_conv2d, 3, not_two_tensors_first,
                  "depthwise_conv2d takes images and filters, as in depthwise_conv2d(images, filters)")
-FLOWGRAPH_MISUSE(bias_add, not_two_tensors_first, "bias_add takes a tensor and a bias, as in bias_add(x, bias)")
+FLOWGRAPH_MISUSE(bias_add, 3, not_two_tensors_first, "bias_add takes a tensor and a bias, as in bias_add(x, bias)")
 
 }  // namespace flowgraph

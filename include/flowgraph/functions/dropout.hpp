@@ -15,7 +15,7 @@ constexpr auto dropout(const X& x, double rate, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(dropout, not_tensor_and_number_first,
+FLOWGRAPH_MISUSE(dropout, 3, not_tensor_and_number_first,
                  "dropout takes a tensor and the share that becomes 0, as in dropout(x, 0.5)")
 
 }  // namespace flowgraph

@@ -12,7 +12,7 @@ constexpr auto embedding_lookup(const Table& table, const Indices& indices, call
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(embedding_lookup, not_two_tensors_first,
+FLOWGRAPH_MISUSE(embedding_lookup, 3, not_two_tensors_first,
                  "embedding_lookup takes a table and a tensor of indices, as in embedding_lookup(table, indices)")
 
 }  // namespace flowgraph

@@ -89,10 +89,10 @@ FLOWGRAPH_MISUSE_OF_SOURCE(
     ones, "ones takes an element type and extents as template arguments, and the graph, as in ones<float, 64, 32>(g)")
 FLOWGRAPH_MISUSE_OF_SOURCE(
     range, "range takes an element type and extents as template arguments, and the graph, as in range<int, 5>(g)")
-FLOWGRAPH_MISUSE(zeros_like, no_tensor_first, "zeros_like takes a tensor, as in zeros_like(x)")
-FLOWGRAPH_MISUSE(ones_like, no_tensor_first, "ones_like takes a tensor, as in ones_like(x)")
-FLOWGRAPH_MISUSE_IF(
-    one_hot, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+FLOWGRAPH_MISUSE(zeros_like, 2, no_tensor_first, "zeros_like takes a tensor, as in zeros_like(x)")
+FLOWGRAPH_MISUSE(ones_like, 2, no_tensor_first, "ones_like takes a tensor, as in ones_like(x)")
+FLOWGRAPH_MISUSE_BEYOND(
+    one_hot, 4, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
     "one_hot takes the number of classes as a template argument and a tensor of indices, as in one_hot<10>(labels)")
 
 }  // namespace flowgraph

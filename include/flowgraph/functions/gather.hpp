@@ -55,17 +55,17 @@ constexpr auto shuffle(const T& x, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(gather, not_two_tensors_first,
+FLOWGRAPH_MISUSE(gather, 3, not_two_tensors_first,
                  "gather takes a tensor and a tensor of indices, as in gather<0>(table, rows)")
-FLOWGRAPH_MISUSE(gather_nd, not_two_tensors_first,
+FLOWGRAPH_MISUSE(gather_nd, 3, not_two_tensors_first,
                  "gather_nd takes a tensor and a tensor of indices, as in gather_nd(x, indices)")
 FLOWGRAPH_MISUSE(
-    scatter_nd, not_two_tensors_first,
+    scatter_nd, 3, not_two_tensors_first,
     "scatter_nd takes extents as template arguments, then indices and updates, as in scatter_nd<10, 4>(indices, rows)")
-FLOWGRAPH_MISUSE(take_along_axis, not_two_tensors_first,
+FLOWGRAPH_MISUSE(take_along_axis, 3, not_two_tensors_first,
                  "take_along_axis takes a tensor and a tensor of indices, as in take_along_axis<1>(x, indices)")
-FLOWGRAPH_MISUSE(where, not_choice_first,
+FLOWGRAPH_MISUSE(where, 4, not_choice_first,
                  "where takes a boolean tensor, then two tensors or a tensor and a number, as in where(x > 0, x, y)")
-FLOWGRAPH_MISUSE(shuffle, no_tensor_first, "shuffle takes a tensor, as in shuffle(x)")
+FLOWGRAPH_MISUSE(shuffle, 2, no_tensor_first, "shuffle takes a tensor, as in shuffle(x)")
 
 }  // namespace flowgraph

@@ -87,16 +87,22 @@ constexpr auto band_part(const T& x, std::int64_t lower, std::int64_t upper, cal
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(matrix_inverse, no_tensor_first, "matrix_inverse takes a tensor, as in matrix_inverse(x)")
-FLOWGRAPH_MISUSE(matrix_determinant, no_tensor_first, "matrix_determinant takes a tensor, as in matrix_determinant(x)")
-FLOWGRAPH_MISUSE(cholesky, no_tensor_first, "cholesky takes a tensor, as in cholesky(x)")
-FLOWGRAPH_MISUSE(diag, no_tensor_first, "diag takes a tensor, as in diag(x)")
-FLOWGRAPH_MISUSE(diag_part, no_tensor_first, "diag_part takes a tensor, as in diag_part(x)")
-FLOWGRAPH_MISUSE(trace, no_tensor_first, "trace takes a tensor, as in trace(x)")
-FLOWGRAPH_MISUSE(band_part, no_tensor_first,
-                 "band_part takes a tensor and two numbers of diagonals, as in band_part(x, -1, 0)")
-FLOWGRAPH_MISUSE(solve, not_two_tensors_first, "solve takes a matrix and a right-hand side, as in solve(a, b)")
-FLOWGRAPH_MISUSE(triangular_solve, not_two_tensors_first,
-                 "triangular_solve takes a matrix and a right-hand side, as in triangular_solve(a, b)")
+FLOWGRAPH_MISUSE(matrix_inverse, 2, no_tensor_first, "matrix_inverse takes a tensor, as in matrix_inverse(x)")
+FLOWGRAPH_MISUSE(matrix_determinant, 2, no_tensor_first,
+                 "matrix_determinant takes a tensor, as in matrix_determinant(x)")
+FLOWGRAPH_MISUSE(cholesky, 2, no_tensor_first, "cholesky takes a tensor, as in cholesky(x)")
+FLOWGRAPH_MISUSE(diag, 2, no_tensor_first, "diag takes a tensor, as in diag(x)")
+FLOWGRAPH_MISUSE(diag_part, 2, no_tensor_first, "diag_part takes a tensor, as in diag_part(x)")
+FLOWGRAPH_MISUSE(trace, 2, no_tensor_first, "trace takes a tensor, as in trace(x)")
+FLOWGRAPH_MISUSE_BEYOND(band_part, 4,
+                        (sizeof...(X) < 3 || detail::no_tensor_first<X...> ||
+                         detail::second_is_no<std::int64_t, X...> || detail::third_is_no<std::int64_t, X...>),
+                        "band_part takes a tensor and two numbers of diagonals, as in band_part(x, -1, 0)")
+FLOWGRAPH_MISUSE_BEYOND(
+    solve, 4, (detail::not_two_tensors_first<X...> || detail::third_is_no<adjoint, X...>),
+    "solve takes a matrix, a right-hand side and an fg::adjoint, as in solve(a, b, fg::adjoint::yes)")
+FLOWGRAPH_MISUSE_BEYOND(
+    triangular_solve, 5, (detail::not_two_tensors_first<X...> || detail::third_is_no<triangle, X...>),
+    "triangular_solve takes a matrix, a right-hand side and an fg::triangle, as in triangular_solve(a, b, fg::triangle::upper)")
 
 }  // namespace flowgraph

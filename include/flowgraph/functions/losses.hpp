@@ -98,16 +98,17 @@ constexpr auto huber(const P& prediction, const T& target, double delta = 1, cal
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(softmax, no_tensor_first, "softmax takes a tensor, as in softmax(logits)")
-FLOWGRAPH_MISUSE(log_softmax, no_tensor_first, "log_softmax takes a tensor, as in log_softmax(logits)")
+FLOWGRAPH_MISUSE(softmax, 2, no_tensor_first, "softmax takes a tensor, as in softmax(logits)")
+FLOWGRAPH_MISUSE(log_softmax, 2, no_tensor_first, "log_softmax takes a tensor, as in log_softmax(logits)")
 FLOWGRAPH_MISUSE(
-    softmax_cross_entropy_with_logits, not_two_tensors_first,
+    softmax_cross_entropy_with_logits, 3, not_two_tensors_first,
     "softmax_cross_entropy_with_logits takes logits and labels, as in softmax_cross_entropy_with_logits(logits, labels)")
 FLOWGRAPH_MISUSE(
-    sigmoid_cross_entropy_with_logits, not_two_tensors_first,
+    sigmoid_cross_entropy_with_logits, 3, not_two_tensors_first,
     "sigmoid_cross_entropy_with_logits takes logits and labels, as in sigmoid_cross_entropy_with_logits(logits, labels)")
-FLOWGRAPH_MISUSE(l2_loss, no_tensor_first, "l2_loss takes a tensor, as in l2_loss(w)")
-FLOWGRAPH_MISUSE(mse, not_two_tensors_first, "mse takes a prediction and a target, as in mse(y, target)")
-FLOWGRAPH_MISUSE(huber, not_two_tensors_first, "huber takes a prediction and a target, as in huber(y, target)")
+FLOWGRAPH_MISUSE(l2_loss, 2, no_tensor_first, "l2_loss takes a tensor, as in l2_loss(w)")
+FLOWGRAPH_MISUSE(mse, 3, not_two_tensors_first, "mse takes a prediction and a target, as in mse(y, target)")
+FLOWGRAPH_MISUSE_BEYOND(huber, 4, (detail::not_two_tensors_first<X...> || detail::third_is_no<double, X...>),
+                        "huber takes a prediction, a target and a number, as in huber(y, target, 1.5)")
 
 }  // namespace flowgraph

@@ -55,8 +55,8 @@ constexpr auto transpose(const T& x, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(matmul, not_two_tensors_first, "matmul takes two tensors, as in matmul(x, w)")
-FLOWGRAPH_MISUSE(transpose, no_tensor_first,
+FLOWGRAPH_MISUSE(matmul, 3, not_two_tensors_first, "matmul takes two tensors, as in matmul(x, w)")
+FLOWGRAPH_MISUSE(transpose, 2, no_tensor_first,
                  "transpose takes a tensor, and axes as template arguments, as in transpose<1, 0>(x)")
 FLOWGRAPH_MISUSE_OF_BRACES(transpose, "transpose takes axes as template arguments, as in transpose<1, 0>(x)")
 

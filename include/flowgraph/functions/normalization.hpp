@@ -137,9 +137,9 @@ constexpr auto layer_norm(const X& x, const S& scale, const O& offset, double ep
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(batch_norm, not_three_tensors_first,
+FLOWGRAPH_MISUSE(batch_norm, 7, not_three_tensors_first,
                  "batch_norm takes a tensor, its scale and its offset, as in batch_norm(x, scale, offset)")
-FLOWGRAPH_MISUSE(layer_norm, not_three_tensors_first,
+FLOWGRAPH_MISUSE(layer_norm, 5, not_three_tensors_first,
                  "layer_norm takes a tensor, its scale and its offset, as in layer_norm(x, scale, offset)")
 
 }  // namespace flowgraph

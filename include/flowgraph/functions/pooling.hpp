@@ -45,13 +45,13 @@ constexpr auto local_response_normalization(const X& x, int radius = 5, double b
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(
-    max_pool, no_tensor_first,
+FLOWGRAPH_MISUSE_BEYOND(
+    max_pool, 2, (detail::no_tensor_first<X...> || !(std::is_convertible_v<decltype(Stated), pool> && ...)),
     "max_pool takes images, and options as a template argument, as in max_pool<fg::pool{.window = {2, 2}}>(images)")
-FLOWGRAPH_MISUSE(
-    avg_pool, no_tensor_first,
+FLOWGRAPH_MISUSE_BEYOND(
+    avg_pool, 2, (detail::no_tensor_first<X...> || !(std::is_convertible_v<decltype(Stated), pool> && ...)),
     "avg_pool takes images, and options as a template argument, as in avg_pool<fg::pool{.window = {2, 2}}>(images)")
-FLOWGRAPH_MISUSE(local_response_normalization, no_tensor_first,
+FLOWGRAPH_MISUSE(local_response_normalization, 6, no_tensor_first,
                  "local_response_normalization takes a tensor, as in local_response_normalization(x)")
 
 }  // namespace flowgraph

@@ -133,7 +133,7 @@ FLOWGRAPH_MISUSE_OF_SOURCE(
 FLOWGRAPH_MISUSE_OF_SOURCE(
     bernoulli,
     "bernoulli takes an element type and extents as template arguments, and the graph, as in bernoulli<float, batch, 8>(g)")
-FLOWGRAPH_MISUSE(random_categorical, no_tensor_first,
+FLOWGRAPH_MISUSE(random_categorical, 2, no_tensor_first,
                  "random_categorical takes logits, as in random_categorical(logits)")
 
 }  // namespace flowgraph

@@ -225,15 +225,15 @@ concept no_gru_arguments = !gru_arguments<X...>;
 
 }  // namespace detail
 
-FLOWGRAPH_MISUSE(
-    lstm, no_lstm_arguments,
+FLOWGRAPH_MISUSE_IF(
+    lstm, flowgraph::detail::no_lstm_arguments<X...>,
     "lstm takes x, a std::tuple of its two states, and weights, as in lstm(x, std::tuple(h, c), fg::recurrent_weights{w_ih, w_hh})")
-FLOWGRAPH_MISUSE(
-    lstm_cell, no_lstm_arguments,
+FLOWGRAPH_MISUSE_IF(
+    lstm_cell, flowgraph::detail::no_lstm_arguments<X...>,
     "lstm_cell takes x, a std::tuple of its two states, and weights, as in lstm_cell(x, std::tuple(h, c), fg::recurrent_weights{w_ih, w_hh})")
-FLOWGRAPH_MISUSE(gru, no_gru_arguments,
-                 "gru takes x, a state and weights, as in gru(x, h, fg::recurrent_weights{w_ih, w_hh})")
-FLOWGRAPH_MISUSE(gru_cell, no_gru_arguments,
-                 "gru_cell takes x, a state and weights, as in gru_cell(x, h, fg::recurrent_weights{w_ih, w_hh})")
+FLOWGRAPH_MISUSE_IF(gru, flowgraph::detail::no_gru_arguments<X...>,
+                    "gru takes x, a state and weights, as in gru(x, h, fg::recurrent_weights{w_ih, w_hh})")
+FLOWGRAPH_MISUSE_IF(gru_cell, flowgraph::detail::no_gru_arguments<X...>,
+                    "gru_cell takes x, a state and weights, as in gru_cell(x, h, fg::recurrent_weights{w_ih, w_hh})")
 
 }  // namespace flowgraph

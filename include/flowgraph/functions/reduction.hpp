@@ -51,9 +51,21 @@ constexpr auto mean(source where, T x) {
 
 }  // namespace detail
 
-#define FLOWGRAPH_MISUSE_OF_REDUCTION(name)                                                        \
-  FLOWGRAPH_MISUSE(name, no_tensor_first,                                                          \
-                   #name " takes a tensor, and axes as template arguments, as in " #name "<1>(x)") \
+namespace detail {
+
+// Axes are numbers; between the tensor and the line of the call stands nothing but fg::keepdims.
+template <auto... Stated>
+inline constexpr bool stated_axes = (std::is_convertible_v<decltype(Stated), int> && ...);
+template <class... X>
+concept not_kept = no_tensor_first<X...> || (sizeof...(X) == 3 && second_is_no<keepdims_t, X...>);
+
+}  // namespace detail
+
+#define FLOWGRAPH_MISUSE_OF_REDUCTION(name, most, concept_of_arguments)                                          \
+  FLOWGRAPH_MISUSE_BEYOND(                                                                                       \
+      name, most, (flowgraph::detail::concept_of_arguments<X...> || !flowgraph::detail::stated_axes<Stated...>), \
+      #name " takes a tensor, and axes as template arguments, as in " #name "<1>(x) and " #name                  \
+            "<1>(x, fg::keepdims)")                                                                              \
   FLOWGRAPH_MISUSE_OF_BRACES(name, #name " takes axes as template arguments, as in " #name "<0, 1>(x)")
 #define FLOWGRAPH_REDUCTION(name)                                                  \
   template <int... Axes, any_tensor T>                                             \
@@ -64,7 +76,7 @@ constexpr auto mean(source where, T x) {
   constexpr auto name(const T& x, keepdims_t, caller where = {}) {                 \
     return detail::reduce<ops::name, true, Axes...>(where, detail::as_tensor(x));  \
   }                                                                                \
-  FLOWGRAPH_MISUSE_OF_REDUCTION(name)
+  FLOWGRAPH_MISUSE_OF_REDUCTION(name, 3, not_kept)
 FLOWGRAPH_REDUCTION(reduce_sum)
 FLOWGRAPH_REDUCTION(reduce_max)
 FLOWGRAPH_REDUCTION(reduce_min)
@@ -113,8 +125,12 @@ constexpr auto norm(const T& x, keepdims_t, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE_OF_REDUCTION(reduce_mean)
-FLOWGRAPH_MISUSE_OF_REDUCTION(norm)
+namespace detail {
+template <class... X>
+concept not_measured = no_tensor_first<X...> || (second_is_no<norm_kind, X...> && second_is_no<keepdims_t, X...>);
+}
+FLOWGRAPH_MISUSE_OF_REDUCTION(reduce_mean, 3, not_kept)
+FLOWGRAPH_MISUSE_OF_REDUCTION(norm, 4, not_measured)
 #undef FLOWGRAPH_MISUSE_OF_REDUCTION
 
 }  // namespace flowgraph

@@ -188,20 +188,20 @@ constexpr auto size(const T& x, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(reshape, no_tensor_first,
+FLOWGRAPH_MISUSE(reshape, 2, no_tensor_first,
                  "reshape takes a tensor, and extents as template arguments, as in reshape<batch, 64>(x)")
 FLOWGRAPH_MISUSE_OF_BRACES(reshape, "reshape takes extents as template arguments, as in reshape<batch, 64>(x)")
-FLOWGRAPH_MISUSE(flatten, no_tensor_first, "flatten takes a tensor, as in flatten(x)")
-FLOWGRAPH_MISUSE_IF(expand_dims, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "expand_dims takes an axis as a template argument and a tensor, as in expand_dims<0>(x)")
-FLOWGRAPH_MISUSE_IF(squeeze, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
-                    "squeeze takes axes as template arguments and a tensor, as in squeeze<0>(x)")
-FLOWGRAPH_MISUSE(broadcast_to, no_tensor_first,
+FLOWGRAPH_MISUSE(flatten, 2, no_tensor_first, "flatten takes a tensor, as in flatten(x)")
+FLOWGRAPH_MISUSE_BEYOND(expand_dims, 2, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                        "expand_dims takes an axis as a template argument and a tensor, as in expand_dims<0>(x)")
+FLOWGRAPH_MISUSE_BEYOND(squeeze, 2, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
+                        "squeeze takes axes as template arguments and a tensor, as in squeeze<0>(x)")
+FLOWGRAPH_MISUSE(broadcast_to, 2, no_tensor_first,
                  "broadcast_to takes a tensor, and extents as template arguments, as in broadcast_to<batch, 64>(x)")
 FLOWGRAPH_MISUSE_OF_BRACES(broadcast_to,
                            "broadcast_to takes extents as template arguments, as in broadcast_to<batch, 64>(x)")
-FLOWGRAPH_MISUSE(shape, no_tensor_first, "shape takes a tensor, as in shape(x)")
-FLOWGRAPH_MISUSE(rank, no_tensor_first, "rank takes a tensor, as in rank(x)")
-FLOWGRAPH_MISUSE(size, no_tensor_first, "size takes a tensor, as in size(x)")
+FLOWGRAPH_MISUSE(shape, 2, no_tensor_first, "shape takes a tensor, as in shape(x)")
+FLOWGRAPH_MISUSE(rank, 2, no_tensor_first, "rank takes a tensor, as in rank(x)")
+FLOWGRAPH_MISUSE(size, 2, no_tensor_first, "size takes a tensor, as in size(x)")
 
 }  // namespace flowgraph

@@ -268,15 +268,16 @@ constexpr auto repeat(const N& n, const F& f, const T&... initial) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(
-    scan, no_rows_behind_states,
+FLOWGRAPH_MISUSE_IF(
+    scan, flowgraph::detail::no_rows_behind_states<X...>,
     "scan takes a function, the states it begins with and tensors, as in scan([](auto h, auto x) { return h + x; }, h, xs)")
-FLOWGRAPH_MISUSE(
-    fold, no_rows_behind_states,
+FLOWGRAPH_MISUSE_IF(
+    fold, flowgraph::detail::no_rows_behind_states<X...>,
     "fold takes a function, the states it begins with and tensors, as in fold([](auto sum, auto x) { return sum + x; }, zero, xs)")
-FLOWGRAPH_MISUSE(map, no_rows_behind_function,
-                 "map takes a function and tensors, as in map([](auto x) { return relu(x); }, xs)")
-FLOWGRAPH_MISUSE(repeat, no_turns_and_function,
-                 "repeat takes how often, a function and tensors, as in repeat(3, [](auto x) { return relu(x); }, x)")
+FLOWGRAPH_MISUSE_IF(map, flowgraph::detail::no_rows_behind_function<X...>,
+                    "map takes a function and tensors, as in map([](auto x) { return relu(x); }, xs)")
+FLOWGRAPH_MISUSE_IF(
+    repeat, flowgraph::detail::no_turns_and_function<X...>,
+    "repeat takes how often, a function and tensors, as in repeat(3, [](auto x) { return relu(x); }, x)")
 
 }  // namespace flowgraph

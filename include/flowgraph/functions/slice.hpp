@@ -123,12 +123,13 @@ constexpr auto reverse(const T& x, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(pad, no_tensor_first,
+FLOWGRAPH_MISUSE(pad, 3, no_tensor_first,
                  "pad takes the paddings as template arguments and a tensor, as in pad<1, 1, 0, 0>(x)")
-FLOWGRAPH_MISUSE(tile, no_tensor_first, "tile takes the counts as template arguments and a tensor, as in tile<2, 1>(x)")
+FLOWGRAPH_MISUSE(tile, 2, no_tensor_first,
+                 "tile takes the counts as template arguments and a tensor, as in tile<2, 1>(x)")
 FLOWGRAPH_MISUSE_OF_BRACES(tile, "tile takes the counts as template arguments, as in tile<2, 1>(x)")
-FLOWGRAPH_MISUSE_IF(reverse, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
-                    "reverse takes axes as template arguments and a tensor, as in reverse<1>(x)")
+FLOWGRAPH_MISUSE_BEYOND(reverse, 2, sizeof...(Stated) == 0 || detail::no_tensor_first<X...>,
+                        "reverse takes axes as template arguments and a tensor, as in reverse<1>(x)")
 template <detail::nothing_stated = detail::nothing_stated{}, class... X>
   requires detail::about_tensors<X...>
 constexpr auto slice(const X&... x) {

@@ -55,15 +55,20 @@ constexpr auto cumsum(const T& x, cumsum_options options = {}, caller where = {}
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(argsort, no_tensor_first, "argsort takes a tensor, as in argsort<1>(x)")
-FLOWGRAPH_MISUSE(sort, no_tensor_first, "sort takes a tensor, as in sort<1>(x)")
-FLOWGRAPH_MISUSE_IF(top_k, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "top_k takes a count as a template argument and a tensor, as in top_k<5>(x)")
-FLOWGRAPH_MISUSE_IF(argmax, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "argmax takes an axis as a template argument and a tensor, as in argmax<1>(x)")
-FLOWGRAPH_MISUSE_IF(argmin, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "argmin takes an axis as a template argument and a tensor, as in argmin<1>(x)")
-FLOWGRAPH_MISUSE_IF(cumsum, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
-                    "cumsum takes an axis as a template argument and a tensor, as in cumsum<1>(x)")
+FLOWGRAPH_MISUSE_BEYOND(
+    argsort, 3, (detail::no_tensor_first<X...> || detail::second_is_no<order, X...>),
+    "argsort takes a tensor, and an axis as a template argument, as in argsort<1>(x, fg::descending)")
+FLOWGRAPH_MISUSE_BEYOND(sort, 3, (detail::no_tensor_first<X...> || detail::second_is_no<order, X...>),
+                        "sort takes a tensor, and an axis as a template argument, as in sort<1>(x, fg::descending)")
+FLOWGRAPH_MISUSE_BEYOND(top_k, 2, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                        "top_k takes a count as a template argument and a tensor, as in top_k<5>(x)")
+FLOWGRAPH_MISUSE_BEYOND(argmax, 2, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                        "argmax takes an axis as a template argument and a tensor, as in argmax<1>(x)")
+FLOWGRAPH_MISUSE_BEYOND(argmin, 2, sizeof...(Stated) != 1 || detail::no_tensor_first<X...>,
+                        "argmin takes an axis as a template argument and a tensor, as in argmin<1>(x)")
+FLOWGRAPH_MISUSE_BEYOND(cumsum, 3,
+                        (sizeof...(Stated) != 1 || detail::no_tensor_first<X...> ||
+                         detail::second_is_no<cumsum_options, X...>),
+                        "cumsum takes an axis as a template argument and a tensor, as in cumsum<1>(x)")
 
 }  // namespace flowgraph

@@ -374,8 +374,8 @@ constexpr auto while_loop(const checkpoint_every& kept, const Condition& conditi
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(
-    cond, not_choice_and_branches,
+FLOWGRAPH_MISUSE_IF(
+    cond, flowgraph::detail::not_choice_and_branches<X...>,
     "cond takes a boolean scalar tensor and two functions without parameters, as in cond(x > 0, [&] { return x; }, [&] { return -x; })")
 FLOWGRAPH_MISUSE_IF(
     switch_case, sizeof...(X) < 2 || detail::no_tensor_first<X...>,

@@ -33,7 +33,7 @@ concept tensor_pair = (any_tensor<A> && any_tensor<B>) || (any_tensor<A> && numb
   constexpr auto name(const T& x, caller where = {}) {           \
     return detail::call<ops::name>(where, detail::as_tensor(x)); \
   }                                                              \
-  FLOWGRAPH_MISUSE(name, misuse, #name " takes a tensor, as in " #name "(x)")
+  FLOWGRAPH_MISUSE(name, 2, misuse, #name " takes a tensor, as in " #name "(x)")
 #define FLOWGRAPH_FUNCTION(name) FLOWGRAPH_UNARY_FUNCTION(name, neither_tensor_nor_number_first)
 FLOWGRAPH_FUNCTION(abs)
 FLOWGRAPH_FUNCTION(exp)
@@ -71,7 +71,7 @@ FLOWGRAPH_FUNCTION(logical_not)
   constexpr auto name(const A& a, const B& b, caller where = {}) { \
     return detail::call_binary<ops::name>(where, a, b);            \
   }                                                                \
-  FLOWGRAPH_MISUSE(name, neither_operands_nor_numbers_first,       \
+  FLOWGRAPH_MISUSE(name, 3, neither_operands_nor_numbers_first,    \
                    #name " takes two tensors, or a tensor and a number, as in " #name "(a, b)")
 FLOWGRAPH_FUNCTION(add)
 FLOWGRAPH_FUNCTION(sub)
@@ -149,15 +149,17 @@ constexpr auto clip(const T& x, const Low& low, const High& high, caller where =
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(select, not_choice_first,
+FLOWGRAPH_MISUSE(select, 4, not_choice_first,
                  "select takes a boolean tensor, then two tensors or a tensor and a number, as in select(x > 0, x, y)")
-FLOWGRAPH_MISUSE(relu6, no_floating_tensor_first, "relu6 takes a floating-point tensor, as in relu6(x)")
-FLOWGRAPH_MISUSE(leaky_relu, no_floating_tensor_first, "leaky_relu takes a floating-point tensor, as in leaky_relu(x)")
-FLOWGRAPH_MISUSE(elu, no_floating_tensor_first, "elu takes a floating-point tensor, as in elu(x)")
-FLOWGRAPH_MISUSE(selu, no_floating_tensor_first, "selu takes a floating-point tensor, as in selu(x)")
-FLOWGRAPH_MISUSE(gelu, no_floating_tensor_first, "gelu takes a floating-point tensor, as in gelu(x)")
-FLOWGRAPH_MISUSE(silu, no_floating_tensor_first, "silu takes a floating-point tensor, as in silu(x)")
-FLOWGRAPH_MISUSE(clip, no_tensor_first, "clip takes a tensor and two bounds, as in clip(x, 0, 1)")
+FLOWGRAPH_MISUSE(relu6, 2, no_floating_tensor_first, "relu6 takes a floating-point tensor, as in relu6(x)")
+FLOWGRAPH_MISUSE_BEYOND(leaky_relu, 3, (detail::no_floating_tensor_first<X...> || detail::second_is_no<double, X...>),
+                        "leaky_relu takes a floating-point tensor, and a number, as in leaky_relu(x, 0.1)")
+FLOWGRAPH_MISUSE_BEYOND(elu, 3, (detail::no_floating_tensor_first<X...> || detail::second_is_no<double, X...>),
+                        "elu takes a floating-point tensor, and a number, as in elu(x, 1.0)")
+FLOWGRAPH_MISUSE(selu, 2, no_floating_tensor_first, "selu takes a floating-point tensor, as in selu(x)")
+FLOWGRAPH_MISUSE(gelu, 2, no_floating_tensor_first, "gelu takes a floating-point tensor, as in gelu(x)")
+FLOWGRAPH_MISUSE(silu, 2, no_floating_tensor_first, "silu takes a floating-point tensor, as in silu(x)")
+FLOWGRAPH_MISUSE(clip, 4, no_tensor_first, "clip takes a tensor and two bounds, as in clip(x, 0, 1)")
 template <detail::nothing_stated = detail::nothing_stated{}, class... X>
   requires detail::about_tensors<X...>
 constexpr auto cast(const X&... x) {

@@ -1,5 +1,6 @@
 // Ordering, grouping, showing and checking.
 #pragma once
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 
@@ -95,13 +96,19 @@ constexpr operation no_op(graph& g, caller where = {}) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(identity, no_tensor_first, "identity takes a tensor, as in identity(x)")
-FLOWGRAPH_MISUSE(stop_gradient, no_tensor_first, "stop_gradient takes a tensor, as in stop_gradient(x)")
-FLOWGRAPH_MISUSE(print, not_tensor_and_text_first, "print takes a tensor and a text, as in print(x, \"x\")")
-FLOWGRAPH_MISUSE(check_numerics, not_tensor_and_text_first,
+FLOWGRAPH_MISUSE(identity, 2, no_tensor_first, "identity takes a tensor, as in identity(x)")
+FLOWGRAPH_MISUSE(stop_gradient, 2, no_tensor_first, "stop_gradient takes a tensor, as in stop_gradient(x)")
+FLOWGRAPH_MISUSE(print, 3, not_tensor_and_text_first, "print takes a tensor and a text, as in print(x, \"x\")")
+FLOWGRAPH_MISUSE(check_numerics, 3, not_tensor_and_text_first,
                  "check_numerics takes a tensor and a text, as in check_numerics(x, \"x\")")
-FLOWGRAPH_MISUSE(check, not_tensor_and_text_first,
+FLOWGRAPH_MISUSE(check, 3, not_tensor_and_text_first,
                  "check takes a boolean tensor and a text, as in check(x > 0, \"x is positive\")")
-FLOWGRAPH_MISUSE(group, not_tensors_alone, "group takes tensors and operations one by one, as in group(a, b)")
+FLOWGRAPH_MISUSE_IF(group, flowgraph::detail::not_tensors_alone<X...>,
+                    "group takes tensors and operations one by one, as in group(a, b)")
+template <class T>
+constexpr auto group(std::initializer_list<T> list) {
+  static_assert(detail::given<T>, "group takes tensors and operations one by one, without braces, as in group(a, b)");
+  return list.size() ? detail::unknown_among(*list.begin()) : unknown_tensor{};
+}
 
 }  // namespace flowgraph

@@ -43,7 +43,7 @@ constexpr auto gradients(const Loss& loss, const Xs&... xs) {
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(gradients, not_loss_and_tensors,
-                 "gradients takes a loss and the tensors that it is derived by, as in gradients(loss, w)")
+FLOWGRAPH_MISUSE_IF(gradients, flowgraph::detail::not_loss_and_tensors<X...>,
+                    "gradients takes a loss and the tensors that it is derived by, as in gradients(loss, w)")
 
 }  // namespace flowgraph

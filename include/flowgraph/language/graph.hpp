@@ -12,7 +12,23 @@ namespace flowgraph {
 
 // State that outlives a step. Used as a tensor it is its present value; assign and its kin take it as a target.
 template <class T, auto... Extents>
-struct variable : tensor<T, Extents...> {};
+struct variable : tensor<T, Extents...> {
+  // Mistakes, as in tensor.
+#define FLOWGRAPH_OPERATOR(symbol, taken)                                                            \
+  template <class X>                                                                                 \
+    requires(taken)                                                                                  \
+  constexpr const variable& operator symbol(const X&) const {                                        \
+    if constexpr (!detail::is_unknown<X>) detail::mistake<problem::variable_changed, variable, X>(); \
+    this->graph->fail(problem::already_said, {});                                                    \
+    return *this;                                                                                    \
+  }
+  FLOWGRAPH_OPERATOR(=, (!std::is_base_of_v<variable, X>))
+  FLOWGRAPH_OPERATOR(+=, true)
+  FLOWGRAPH_OPERATOR(-=, true)
+  FLOWGRAPH_OPERATOR(*=, true)
+  FLOWGRAPH_OPERATOR(/=, true)
+#undef FLOWGRAPH_OPERATOR
+};
 
 template <class T>
 concept any_variable = any_tensor<T> && requires(const std::remove_cvref_t<T>& v) {

@@ -122,6 +122,15 @@ concept neither_operands_nor_numbers_first =
 template <class... X>
 concept not_tensors_alone = sizeof...(X) == 0 || !((any_tensor<X> || std::is_base_of_v<source, X> ||
                                                     std::is_same_v<X, absent> || std::is_same_v<X, operation>)&&...);
+// Arguments behind the first that are there, and are not what the function has in their places.
+template <class Kind, class... X>
+inline constexpr bool second_is_no = false;
+template <class Kind, class A, class B, class... X>
+inline constexpr bool second_is_no<Kind, A, B, X...> = !std::is_convertible_v<const B&, Kind>;
+template <class Kind, class... X>
+inline constexpr bool third_is_no = false;
+template <class Kind, class A, class B, class C, class... X>
+inline constexpr bool third_is_no<Kind, A, B, C, X...> = !std::is_convertible_v<const C&, Kind>;
 template <class... X>
 concept not_two_tensors_first = !two_tensors_first<X...>;
 template <class... X>
@@ -178,7 +187,23 @@ constexpr auto unknown_parts(const X&... x) {
 
 }  // namespace detail
 
-// Of name, called with arguments that the constraint holds of.
+// Of name, called with arguments that the constraint holds of, or with more than it has: most of them, with the line of
+// the call.
+#define FLOWGRAPH_MISUSE_BEYOND(name, most, constraint, sentence)                             \
+  template <auto... Stated, class... X>                                                       \
+    requires((sizeof...(X) > most) || (constraint)) && flowgraph::detail::about_tensors<X...> \
+  constexpr auto name(const X&... x) {                                                        \
+    if constexpr (!(flowgraph::detail::is_unknown<X> || ...)) {                               \
+      if constexpr (constraint)                                                               \
+        static_assert(flowgraph::detail::given<X...>, sentence);                              \
+      else                                                                                    \
+        flowgraph::detail::mistake<flowgraph::problem::argument_too_many, X...>();            \
+    }                                                                                         \
+    return flowgraph::detail::unknown_among(x...);                                            \
+  }
+#define FLOWGRAPH_MISUSE(name, most, concept_of_arguments, sentence) \
+  FLOWGRAPH_MISUSE_BEYOND(name, most, flowgraph::detail::concept_of_arguments<X...>, sentence)
+// Of functions whose arguments the constraint counts itself.
 #define FLOWGRAPH_MISUSE_IF(name, constraint, sentence)                                                                \
   template <auto... Stated, class... X>                                                                                \
     requires(constraint) && flowgraph::detail::about_tensors<X...>                                                     \
@@ -186,8 +211,6 @@ constexpr auto unknown_parts(const X&... x) {
     if constexpr (!(flowgraph::detail::is_unknown<X> || ...)) static_assert(flowgraph::detail::given<X...>, sentence); \
     return flowgraph::detail::unknown_among(x...);                                                                     \
   }
-#define FLOWGRAPH_MISUSE(name, concept_of_arguments, sentence) \
-  FLOWGRAPH_MISUSE_IF(name, flowgraph::detail::concept_of_arguments<X...>, sentence)
 // With a list in braces behind its first argument.
 #define FLOWGRAPH_MISUSE_OF_BRACES(name, sentence)                                                         \
   template <auto... Stated, class X>                                                                       \

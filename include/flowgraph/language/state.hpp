@@ -76,17 +76,17 @@ constexpr auto scatter_update(const V& v, const I& indices, const R& rows, calle
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE(assign, not_operands_first,
+FLOWGRAPH_MISUSE(assign, 3, not_operands_first,
                  "assign takes a variable, then a tensor or a number, as in assign(v, value)")
-FLOWGRAPH_MISUSE(assign_add, not_operands_first,
+FLOWGRAPH_MISUSE(assign_add, 3, not_operands_first,
                  "assign_add takes a variable, then a tensor or a number, as in assign_add(v, value)")
-FLOWGRAPH_MISUSE(assign_sub, not_operands_first,
+FLOWGRAPH_MISUSE(assign_sub, 3, not_operands_first,
                  "assign_sub takes a variable, then a tensor or a number, as in assign_sub(v, value)")
-FLOWGRAPH_MISUSE(scatter_add, not_three_tensors_first,
+FLOWGRAPH_MISUSE(scatter_add, 4, not_three_tensors_first,
                  "scatter_add takes a variable, indices and rows, as in scatter_add(v, indices, rows)")
-FLOWGRAPH_MISUSE(scatter_sub, not_three_tensors_first,
+FLOWGRAPH_MISUSE(scatter_sub, 4, not_three_tensors_first,
                  "scatter_sub takes a variable, indices and rows, as in scatter_sub(v, indices, rows)")
-FLOWGRAPH_MISUSE(scatter_update, not_three_tensors_first,
+FLOWGRAPH_MISUSE(scatter_update, 4, not_three_tensors_first,
                  "scatter_update takes a variable, indices and rows, as in scatter_update(v, indices, rows)")
 
 }  // namespace flowgraph

@@ -261,6 +261,8 @@ constexpr auto literal_tensor(source where, graph_data& g, N value) {
 
 }  // namespace detail
 
+struct unknown_tensor;  // misuse.hpp
+
 #define FLOWGRAPH_OPERATOR(symbol, op)                                                                       \
   template <class U, auto... F>                                                                              \
   friend constexpr auto operator symbol(detail::located<tensor> a, tensor<U, F...> b) {                      \
@@ -303,6 +305,15 @@ struct tensor {
   constexpr explicit operator B() const {
     detail::mistake<problem::tensor_as_condition, tensor>();
     return true;
+  }
+
+  template <class I, class Unknown = unknown_tensor>
+  constexpr Unknown operator[](const I&) const {
+    detail::mistake<problem::tensor_subscript, tensor, I>();
+    graph->fail(problem::already_said, {});
+    Unknown u;
+    u.graph = graph, u.id = id;
+    return u;
   }
 
   FLOWGRAPH_OPERATOR(+, add)

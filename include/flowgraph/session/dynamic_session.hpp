@@ -2,6 +2,7 @@
 // Types of handles check shapes as ever; names, feeds and kernels are checked when a step is asked for, each mistake
 // with an exception of its own type. A signature is planned once; of graphs that come and go, once for each structure.
 #pragma once
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -160,6 +161,10 @@ class basic_dynamic_session {
     const auto checked = feed(variable, data);
     const int node = check_handle(variable, graph_of(variable));
     detail::write_variable(detail::session_access::engine_of(*this), graph_of(variable).view(), node, checked.data);
+  }
+  template <any_variable V, element T, std::size_t N>
+  void set(const V& variable, T (&&data)[N]) {
+    set(variable, std::to_array(data));
   }
   // All variables begin again, with this seed. Of a session with a graph of its own, which says how.
   void initialize(std::uint64_t seed) {

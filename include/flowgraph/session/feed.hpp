@@ -2,12 +2,14 @@
 // borrowed until the step ends; only what does not lie row by row in memory is copied, once, when it is fed. What is
 // moved in, temporaries among it, lives in the feed.
 #pragma once
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <flowgraph/arrays/ndarray.hpp>
@@ -90,10 +92,14 @@ auto feed(D&& data) {
   return detail::named_feed<Name, std::remove_cvref_t<D>, detail::is_moved_in<D>>(static_cast<D&&>(data));
 }
 
-// Numbers in braces: fg::feed<"x">({1.f, 2.f}).
+// Numbers in braces: fg::feed<"x">({1.f, 2.f}), and rows of them: fg::feed<"x">({{1.f, 2.f}, {3.f, 4.f}}).
 template <fixed_string Name, element T, std::size_t N>
 auto feed(T (&&data)[N]) {
   return detail::named_feed<Name, T[N], true>(static_cast<T(&&)[N]>(data));
+}
+template <fixed_string Name, element T, std::size_t Rows, std::size_t N>
+auto feed(T (&&data)[Rows][N]) {
+  return detail::named_feed<Name, T[Rows][N], true>(static_cast<T(&&)[Rows][N]>(data));
 }
 
 // For a graph that was built when the program ran: what fits is checked by the compiler, as far as types tell.
@@ -119,6 +125,20 @@ template <std::same_as<std::string> Text, feedable D>
 auto feed(Text&& name, D&& data) {
   return detail::text_feed<Text, std::remove_cvref_t<D>, detail::is_moved_in<D>>(static_cast<Text&&>(name),
                                                                                  static_cast<D&&>(data));
+}
+
+// Numbers in braces for a handle, or a name.
+template <class To, element T, std::size_t N>
+  requires(any_tensor<To> || detail::text_argument<std::remove_cvref_t<To>>)
+auto feed(To&& to, T (&&data)[N]) {
+  return feed(static_cast<To&&>(to), std::to_array(data));
+}
+template <class To, element T, std::size_t Rows, std::size_t N>
+  requires(any_tensor<To> || detail::text_argument<std::remove_cvref_t<To>>)
+auto feed(To&& to, T (&&data)[Rows][N]) {
+  std::array<std::array<T, N>, Rows> all{};
+  for (std::size_t i = 0; i < Rows; ++i) all[i] = std::to_array(data[i]);
+  return feed(static_cast<To&&>(to), std::move(all));
 }
 
 // Calls that fit none of these.

@@ -291,6 +291,15 @@ class session {
         detail::write_variable(*engine_, graph, node<Name>, detail::lent<D>(data).data);
     }
   }
+  // Numbers in braces, and rows of them.
+  template <fixed_string Name, element T, std::size_t N>
+  void set(T (&&data)[N]) {
+    set<Name, T[N]>(data);
+  }
+  template <fixed_string Name, element T, std::size_t Rows, std::size_t N>
+  void set(T (&&data)[Rows][N]) {
+    set<Name, T[Rows][N]>(data);
+  }
   // Calls that fit none of these.
   template <fixed_string... Fetch, class... X>
     requires detail::not_feeds_alone<X...>
@@ -315,6 +324,16 @@ class session {
     requires(!feedable<D>)
   auto set(const D&) {
     detail::refuse_data<D>();
+  }
+  template <fixed_string Name, class... X>
+    requires(sizeof...(X) != 1)
+  auto set(const X&...) {
+    detail::mistake<problem::run_fetch_name, X...>();
+  }
+  template <fixed_string Name, class X, class... More>
+  auto get(const X&, const More&...) {
+    detail::mistake<problem::run_fetch_name, X, More...>();
+    return detail::after_mistake{};
   }
 
   // All variables begin again, with this seed.
