@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <flowgraph/core/convert.hpp>
+#include <flowgraph/ops/sources.hpp>
 #include <flowgraph/ops/transpose.hpp>
 #include "error.hpp"
 #include "messages.hpp"
