@@ -10,6 +10,7 @@
 // Below them stand the five primitives that they are made of, for flow that functions don't fit.
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -377,6 +378,15 @@ constexpr auto while_loop(const checkpoint_every& kept, const Condition& conditi
 FLOWGRAPH_MISUSE_IF(
     cond, flowgraph::detail::not_choice_and_branches<X...>,
     "cond takes a boolean scalar tensor and two functions without parameters, as in cond(x > 0, [&] { return x; }, [&] { return -x; })")
+// A choice that the program knows already.
+template <std::same_as<bool> B, class Then, class Otherwise>
+constexpr auto cond(B, const Then&, const Otherwise&) {
+  static_assert(
+      detail::given<B>,
+      "cond takes a boolean scalar tensor, which a step computes; what is known while the graph is built is chosen "
+      "by if");
+  return unknown_tensor{};
+}
 FLOWGRAPH_MISUSE_IF(
     switch_case, sizeof...(X) < 2 || detail::no_tensor_first<X...>,
     "switch_case takes an integer scalar tensor and functions without parameters, as in switch_case(i, [&] { return x; }, [&] { return -x; })")

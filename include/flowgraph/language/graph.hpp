@@ -1,6 +1,8 @@
 // What a user builds a graph with: placeholders, variables, constants, names, scopes, devices, control
 // dependencies. The same code runs in a constant expression (define.hpp) and at run time.
 #pragma once
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -92,6 +94,15 @@ template <class... X>
 inline constexpr bool text_first = false;
 template <class A, class... X>
 inline constexpr bool text_first<A, X...> = text_argument<A>;
+// What stands among extents: where it is text, a named extent is meant.
+struct extent_or_text {
+  bool is_text = false;
+  template <extent_argument E>
+  constexpr extent_or_text(E) {}
+  template <std::size_t N>
+  constexpr extent_or_text(const char (&)[N]) : is_text(true) {}
+};
+
 template <class... X>
 concept no_text_first = !text_first<X...>;
 
@@ -115,6 +126,10 @@ concept nothing_to_name = !something_to_name<X...>;
 
 }  // namespace detail
 
+#define FLOWGRAPH_ELEMENT_TYPES "an element type is float, double, half, bfloat16, int8, uint8, int32, int64 or bool"
+#define FLOWGRAPH_EXTENT_NAMES                                                                        \
+  "an extent is a number or a constant of fg::dim, as in inline constexpr fg::dim batch{\"batch\"}; " \
+  "placeholder<float, batch, 64>(\"x\")"
 #define FLOWGRAPH_PLACEHOLDER_TAKES                                                                             \
   "placeholder takes an element type and extents as template arguments, then a name, as in placeholder<float, " \
   "batch, 64>(\"x\")"
@@ -132,7 +147,7 @@ class graph {
   graph& operator=(const graph&) = delete;
 
   // A value that the caller of a step feeds.
-  template <class T, auto... E>
+  template <element T, auto... E>
   constexpr auto placeholder(std::string_view name, caller where = {}) {
     using result = tensor<T, detail::canonical<E>()...>;
     const result t = data_.at_top([&] { return detail::source_node<ops::placeholder, result>(where, data_); });
@@ -141,13 +156,13 @@ class graph {
   }
 
   // Zeros unless an initial value is given. Optimizers update trainable variables.
-  template <class T, auto... E>
+  template <element T, auto... E>
   constexpr auto variable(std::string_view name, initial_value initial = {}, training t = training::trainable,
                           caller where = {}) {
     return add_variable<T, E...>(name, initial, {}, t, where);
   }
   // Begins with these numbers: fg::init::from(array).
-  template <class T, auto... E, class D, class Data>
+  template <element T, auto... E, class D, class Data>
   constexpr auto variable(std::string_view name, const detail::initial_array<D, Data>& initial,
                           training t = training::trainable, caller where = {}) {
     static_assert(std::is_same_v<T, detail::listed_t<D>>, "a variable begins with numbers of its own element type");
@@ -210,15 +225,24 @@ class graph {
     return detail::unknown_among(data_, x...);
   }
   template <class T, auto... E, class... X>
-    requires detail::no_text_first<X...>
+    requires(!element<T> || detail::no_text_first<X...>)
   constexpr auto placeholder(const X&... x) {
-    static_assert(detail::given<X...>, FLOWGRAPH_PLACEHOLDER_TAKES);
+    if constexpr (!element<T>)
+      static_assert(detail::given<T>, FLOWGRAPH_ELEMENT_TYPES);
+    else
+      static_assert(detail::given<X...>, FLOWGRAPH_PLACEHOLDER_TAKES);
     return detail::unknown_among(data_, x...);
   }
   template <class T, auto... E>
   constexpr auto placeholder(std::string_view, detail::braced) {
     static_assert(detail::given<T>, FLOWGRAPH_PLACEHOLDER_TAKES);
     return detail::unknown_among(data_);
+  }
+  template <class T, detail::extent_or_text... E, class... X>
+    requires(E.is_text || ...)
+  constexpr auto placeholder(const X&... x) {
+    static_assert(detail::given<T>, FLOWGRAPH_EXTENT_NAMES);
+    return detail::unknown_among(data_, x...);
   }
   template <detail::nothing_stated = detail::nothing_stated{}, class... X>
   constexpr auto variable(const X&... x) {
@@ -231,10 +255,26 @@ class graph {
     return detail::unknown_among(data_, x...);
   }
   template <class T, auto... E, class... X>
-    requires detail::no_variable_arguments<X...>
+    requires(!element<T> || detail::no_variable_arguments<X...>)
   constexpr auto variable(const X&... x) {
-    static_assert(detail::given<X...>, FLOWGRAPH_VARIABLE_TAKES);
+    if constexpr (!element<T>)
+      static_assert(detail::given<T>, FLOWGRAPH_ELEMENT_TYPES);
+    else
+      static_assert(detail::given<X...>, FLOWGRAPH_VARIABLE_TAKES);
     return detail::unknown_among(data_, x...);
+  }
+  template <class T, detail::extent_or_text... E, class... X>
+    requires(E.is_text || ...)
+  constexpr auto variable(const X&... x) {
+    static_assert(detail::given<T>, FLOWGRAPH_EXTENT_NAMES);
+    return detail::unknown_among(data_, x...);
+  }
+  template <class T, auto... E, std::floating_point N, std::size_t Count>
+  constexpr auto variable(std::string_view, const N (&)[Count]) {
+    static_assert(detail::given<N[Count]>,
+                  "numbers that a variable begins with stand in fg::init::from, as in variable<float, 3>(\"w\", "
+                  "fg::init::from(std::array{1.f, 2.f, 3.f}))");
+    return detail::unknown_among(data_);
   }
   template <class T, auto... E>
   constexpr auto variable(std::string_view, detail::braced) {
@@ -344,6 +384,8 @@ class graph {
   graph_data data_;
 };
 
+#undef FLOWGRAPH_ELEMENT_TYPES
+#undef FLOWGRAPH_EXTENT_NAMES
 #undef FLOWGRAPH_PLACEHOLDER_TAKES
 #undef FLOWGRAPH_VARIABLE_TAKES
 #undef FLOWGRAPH_CONSTANT_TAKES

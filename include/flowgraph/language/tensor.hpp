@@ -304,7 +304,7 @@ struct tensor {
   template <std::same_as<bool> B>
   constexpr explicit operator B() const {
     detail::mistake<problem::tensor_as_condition, tensor>();
-    return true;
+    return false;  // which ends a loop
   }
 
   template <class I, class Unknown = unknown_tensor>

@@ -266,11 +266,22 @@ constexpr auto dropout(double rate, phase p, caller where = {}) {
   return [=](const auto& x) { return dropout(x, rate, p, where); };
 }
 
+}  // namespace layers
+
+namespace detail {
+template <class... X>
+concept no_dense_arguments =
+    no_layer_arguments<X...> || (tensor_and_name<X...> && third_is_no<layers::dense_options, X...>) ||
+    (name_alone<X...> && second_is_no<layers::dense_options, X...>);
+}  // namespace detail
+
+namespace layers {
+
 // Calls that fit none of these.
 #define FLOWGRAPH_MISUSE_OF_LAYER(name, stated, concept_of_arguments, sentence) \
   FLOWGRAPH_MISUSE_IF(name, sizeof...(Stated) < stated || flowgraph::detail::concept_of_arguments<X...>, sentence)
 FLOWGRAPH_MISUSE_OF_LAYER(
-    dense, 1, no_layer_arguments,
+    dense, 1, no_dense_arguments,
     "layers::dense takes its units as a template argument, a tensor and a name, as in dense<32>(x, \"hidden\")")
 FLOWGRAPH_MISUSE_OF_LAYER(
     conv2d, 3, no_layer_arguments,
