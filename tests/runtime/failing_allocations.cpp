@@ -101,7 +101,50 @@ constexpr auto looping = fg::define([](fg::graph& g) {
   g.name("train", fg::gradient_descent(0.1).minimize(loss));
 });
 
+// A loop and layers on two devices, between which values are copied.
+constexpr auto spread = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 4, 8>("x");
+  auto w = g.variable<float, 8, 8>("w", fg::init::glorot_uniform());
+  auto last = fg::while_loop([](auto i, auto, auto) { return i < 3; },
+                             [&](auto i, auto a, auto b) {
+                               auto next_a = tanh(matmul(a + b, w));
+                               auto there = g.device("/job:other");
+                               return std::tuple(i + 1, next_a, tanh(b - a));
+                             },
+                             g.constant<std::int32_t>(0), x, x * 2.f);
+  auto there = g.device("/job:other");
+  auto v = g.variable<float, 8, 8>("v", fg::init::he_normal());
+  auto loss = g.name("loss", reduce_mean(square(matmul(std::get<1>(last), v) + std::get<2>(last))));
+  g.name("train", fg::gradient_descent(0.1).minimize(loss));
+});
+constexpr const auto& on_two = fg::on_devices<spread, "/cpu:0", "/job:other/cpu:0">;
+
 }  // namespace
+
+TEST_CASE("failing allocations: a training step on two devices") {
+  const std::vector<float> x(4 * 8, 0.5f);
+  using session = fg::session<on_two>;
+  session right({.threads = 1});
+  const float first = right.run<"loss", "train">(fg::feed<"x">(x));
+  const float second = right.run<"loss">(fg::feed<"x">(x));
+  for (const int threads : {1, 2})
+    fail_each([&](failing& one) {
+      std::optional<session> s;
+      bool trained = false;
+      const fg::session_options options{
+          .threads = threads, .serial_below = 0, .inter_op = fg::inter_op_policy::parallel};
+      one([&] {
+        s.emplace(options);
+        s->run<"loss">(fg::within(1h), fg::feed<"x">(x));
+        s->run_async<"train">(fg::feed<"x">(x)).get();
+        trained = true;
+      });
+      if (!s) s.emplace(options);
+      const float loss = s->run<"loss">(fg::within(20s), fg::feed<"x">(x));
+      if (trained ? loss != second : loss != first && loss != second) FAIL(loss);
+      s->run<"train">(fg::within(20s), fg::feed<"x">(x));
+    });
+}
 
 TEST_CASE("failing allocations: a training step, however it runs") {
   const std::vector<float> x(32 * 8, 0.5f);

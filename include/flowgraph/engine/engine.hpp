@@ -33,9 +33,9 @@ template <class Tag>
 class basic_engine {
  public:
   // any_graph: it runs graphs that are gone before it. elsewhere: where parts of plans meet those of other tasks; null:
-  // it runs whole plans. Throws argument_error.
+  // it runs whole plans. devices: null: there are CPUs alone. Throws argument_error.
   basic_engine(const session_options& o, const provider_choice& providers, resource_finder find, bool any_graph,
-               std::shared_ptr<rendezvous_source> elsewhere = nullptr)
+               std::shared_ptr<rendezvous_source> elsewhere = nullptr, std::shared_ptr<device_source> devices = nullptr)
       : any_graph_(any_graph),
         options_(o),
         provider_(choose_provider(o.kernels, providers)),
@@ -43,6 +43,7 @@ class basic_engine {
         variables_(shared_->table(), any_graph || o.variables != nullptr),
         resources_(o.resources, find),
         elsewhere_(std::move(elsewhere)),
+        device_source_(std::move(devices)),
         seed_(o.seed),
         recorder_(o.profile.make()) {
     if (o.threads < 1)
@@ -77,8 +78,8 @@ class basic_engine {
     return steps_
         .find(
             reinterpret_cast<std::uintptr_t>(&s) / 64, [&s](const known_step& k) { return k.planned == &s; },
-            [&s] {
-              return owner<known_step>(new known_step{&s, {s.plan, s.graph, s.kernels}});
+            [&] {
+              return owner<known_step>(new known_step{&s, {s.plan, s.graph, s.kernels, device_source_.get()}});
             })
         .step;
   }
@@ -108,6 +109,8 @@ class basic_engine {
         });
     return {std::shared_ptr<void>(), known.step.get()};
   }
+  // Of plans that are made for it; null: CPUs alone.
+  device_source* devices_beside_cpus() const { return device_source_.get(); }
   slice<std::string_view> devices() const { return device_slice(devices_); }
 
   // Runs a step; collect(values) comes before anybody can change them. feeds: in the plan's order.
@@ -334,7 +337,8 @@ class basic_engine {
                      options_.check_numerics.run(),
                      options_.passes,
                      options_.devices,
-                     shared.get()};
+                     shared.get(),
+                     device_source_.get()};
     const std::uint64_t hash = fingerprint(g, fetches, feeds);
     const std::shared_ptr<plan_shelf> shelf = variables_.table.shelf();
     std::shared_ptr<shelved_plan> p = shelf->find(hash, g, fetches, feeds, terms);
@@ -388,6 +392,7 @@ class basic_engine {
   variable_store variables_;
   resource_store resources_;
   const std::shared_ptr<rendezvous_source> elsewhere_;
+  const std::shared_ptr<device_source> device_source_;
   std::atomic<std::uint64_t> seed_;
   std::atomic<std::uint64_t> steps_taken_{0};
   owner<times_of_steps> recorder_;  // null: nobody wants them

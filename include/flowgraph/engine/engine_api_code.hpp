@@ -70,8 +70,8 @@ owner<planned_now> plan_now(engine& e, const graph_view& g, slice<int> fetches, 
 #endif
   made->plan = passes::plan(g, {fetches, feeds}, e.devices(), how);
   if (made->plan.fault.why != problem::none) refuse_plan(g, made->plan.fault);
-  made->step =
-      make_owner<prepared_step>(made->plan.view(), g, kernel_source{.own = &find_user_kernel, .library = library});
+  made->step = make_owner<prepared_step>(
+      made->plan.view(), g, kernel_source{.own = &find_user_kernel, .library = library}, e.devices_beside_cpus());
   return made;
 }
 

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include <flowgraph/arrays/ndarray.hpp>
 #include <flowgraph/core/convert.hpp>
 #include <flowgraph/core/list.hpp>
+#include <flowgraph/engine/devices/device.hpp>
 #include <flowgraph/engine/step/flow.hpp>
 #include <flowgraph/kernels/copy.hpp>
 #include <flowgraph/kernels/cpu/fused.hpp>
@@ -43,10 +46,12 @@ struct code {
 template <class Tag = void>
 class basic_executable {
  public:
-  // The plan and the graph's ops outlive this.
-  basic_executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels)
+  // devices: those of the plan, null where it is the CPU; empty: all are. The plan and the graph's ops outlive this.
+  basic_executable(const plan_view& plan, const graph_view& g, const kernel_source& kernels,
+                   list<std::shared_ptr<device>> devices = {})
       : plan_(plan),
-        flows_(plan) {
+        devices_(std::move(devices)),
+        flows_(plan, which_work_alone()) {
     for (int i = 0; i < plan.instructions.size(); ++i) {
       code_.push_back(make_code(i, g, kernels));
     }
@@ -73,6 +78,8 @@ class basic_executable {
   basic_executable& operator=(const basic_executable&) = delete;
 
   const plan_view& plan() const { return plan_; }
+  // Null: the CPU.
+  device* device_of(int k) const { return devices_.empty() ? nullptr : devices_[static_cast<std::size_t>(k)].get(); }
   const flow_table& flows() const { return flows_; }
   const code& code_of(int i) const { return code_[static_cast<std::size_t>(i)]; }
   void* constant(int i) const { return const_cast<std::int64_t*>(&constants_[static_cast<std::size_t>(i)]); }
@@ -81,6 +88,12 @@ class basic_executable {
   const list<std::string_view>& names() const { return names_; }
 
  private:
+  list<bool> which_work_alone() const {
+    list<bool> all;
+    for (const auto& d : devices_) all.push_back(d != nullptr);
+    return all;
+  }
+
   static bound_kernel find(const kernel_source& kernels, const kernel_use& use, const op_def& op, const graph_view& g,
                            int node, bool in_program = false) {
     bound_kernel k;
@@ -144,6 +157,7 @@ class basic_executable {
   }
 
   plan_view plan_;
+  list<std::shared_ptr<device>> devices_;
   flow_table flows_;
   list<code> code_;
   list<owner<const region_kernel>> regions_;

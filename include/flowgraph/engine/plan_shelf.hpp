@@ -34,6 +34,7 @@ struct plan_terms {
   passes::options passes;
   std::vector<std::string> devices;
   const flowgraph::resources* resources;
+  const device_source* beside_cpus;
 
   bool operator==(const plan_terms&) const = default;
 };

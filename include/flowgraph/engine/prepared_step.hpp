@@ -11,8 +11,9 @@ namespace flowgraph::detail {
 template <class Tag>
 class basic_prepared_step {
  public:
-  basic_prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels)
-      : program(plan, g, kernels) {
+  basic_prepared_step(const plan_view& plan, const graph_view& g, const kernel_source& kernels,
+                      device_source* devices = nullptr)
+      : program(plan, g, kernels, devices_of(plan, devices)) {
     for (int k = 0; k < plan.channels.size(); ++k)
       if (is_elsewhere(plan.channels[k])) elsewhere.push_back(k);
   }
@@ -24,6 +25,14 @@ class basic_prepared_step {
   variable_store* variables = nullptr;
   resource_store* resources = nullptr;
   const session_options* options = nullptr;
+
+ private:
+  static list<std::shared_ptr<device>> devices_of(const plan_view& plan, device_source* source) {
+    list<std::shared_ptr<device>> all;
+    for (int k = 0; source != nullptr && k < plan.devices.size(); ++k)
+      all.push_back(source->find(plan.text(plan.devices[k])));
+    return all;
+  }
 };
 
 // One whose plan was made when the program ran.

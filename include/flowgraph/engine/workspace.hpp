@@ -10,6 +10,8 @@
 #include <span>
 
 #include <flowgraph/core/list.hpp>
+#include <flowgraph/engine/devices/attempts.hpp>
+#include <flowgraph/engine/devices/cpu.hpp>
 #include <flowgraph/engine/rendezvous/local.hpp>
 #include <flowgraph/engine/resources/resource_store.hpp>
 #include <flowgraph/engine/state/variables.hpp>
@@ -40,11 +42,11 @@ class basic_workspace {
         calls_(static_cast<std::size_t>(e.plan().instructions.size())),
         contexts_(static_cast<std::size_t>(1 + e.flows().loops())),
         turns_(contexts_.size()),
-        arenas_(static_cast<std::size_t>(e.plan().devices.size())),
         waits_for_(list<std::atomic<int>>(calls_.size())),
         left_in_(list<std::atomic<int>>(static_cast<std::size_t>(e.plan().regions.size()))),
         ring_(e.plan().instructions.size()) {
     const plan_view& p = e.plan();
+    for (int k = 0; k < p.devices.size(); ++k) arenas_.emplace_back(e.device_of(k));
     for (const channel& c : p.channels)
       if (c.shared) {
         sent_.resize(static_cast<std::size_t>(p.slots.size()));
@@ -154,10 +156,6 @@ class basic_workspace {
   struct loop_context {
     kernel_context reading, updating;
   };
-  struct arena {
-    aligned_buffer<std::byte> memory;
-    std::int64_t capacity = 0;
-  };
   struct accesses {
     list<variable_access> all;
     list<std::size_t> ends;
@@ -236,20 +234,34 @@ class basic_workspace {
     }
     awaited_of_.resize(calls_.size());
     for (int i = 0; i < p.instructions.size(); ++i) {
-      const instruction& x = p.instructions[i];
-      if (!may_wait(x)) continue;
-      awaited_.push_back(make_owner<awaited>(i, carries(x) ? end_of_channel(x) : resources.make_attempt(p, x, this)));
+      if (!executable_.flows().may_wait(i)) continue;
+      awaited_.push_back(make_owner<awaited>(i, make_attempt(i, resources)));
       awaited_of_[static_cast<std::size_t>(i)] = awaited_.back().get();
     }
+  }
+  std::unique_ptr<attempt> make_attempt(int i, resource_store& resources) {
+    const instruction& x = executable_.plan().instructions[i];
+    if (carries(x)) return end_of_channel(x);
+    if (!executable_.flows().is_device_work(i)) return resources.make_attempt(executable_.plan(), x, this);
+    return std::unique_ptr<attempt>(
+        new device_call(*executable_.device_of(x.device), call(i), options_.updates == update_policy::overlapping));
   }
   std::unique_ptr<rendezvous> make_elsewhere(rendezvous_source* source) const {
     if (source == nullptr) throw argument_error(problem::peer_absent, sentence(problem::peer_absent));
     return source->make(executable_.plan());
   }
   std::unique_ptr<attempt> end_of_channel(const instruction& x) {
-    const auto k = static_cast<int>(executable_.plan().words[x.attrs]);
-    rendezvous& r = is_here(executable_.plan().channels[k]) ? *here_ : *elsewhere_;
-    return x.op->id == ops::recv::id ? r.receiver(k) : r.sender(k);
+    const plan_view& p = executable_.plan();
+    const auto k = static_cast<int>(p.words[x.attrs]);
+    const channel& c = p.channels[k];
+    const bool sends = x.op->id == ops::send::id;
+    rendezvous& r = is_here(c) ? *here_ : *elsewhere_;
+    std::unique_ptr<attempt> end = sends ? r.sender(k) : r.receiver(k);
+    const array_view& landing = landings_[static_cast<std::size_t>(k)];
+    device* by = executable_.device_of(sends ? c.from : c.to);
+    if (by == nullptr && sends) by = executable_.device_of(c.to);
+    if (by == nullptr || !is_here(c) || landing.type == dtype::none) return end;
+    return std::unique_ptr<attempt>(new device_copy(*by, std::move(end), landing, depth_of(p, c), sends));
   }
 
   // Within loops also variables have versions that the step changes before or behind: all turns see the same value.
@@ -343,9 +355,9 @@ class basic_workspace {
       for (const gift& x : gifts_) apart[x.slot] = true;
       m = lay_out(p, binder.symbols.data(), apart.data);
     }
-    for (int k = 0; k < p.devices.size(); ++k) make_room(arenas_[static_cast<std::size_t>(k)], m.totals[k]);
+    for (int k = 0; k < p.devices.size(); ++k) arenas_[static_cast<std::size_t>(k)].make_room(m.totals[k]);
     for (const fed& s : in_slots_)
-      s.view->data = arenas_[static_cast<std::size_t>(p.slots[s.feed].device)].memory.get() + m.offsets[s.feed];
+      s.view->data = arenas_[static_cast<std::size_t>(p.slots[s.feed].device)].memory() + m.offsets[s.feed];
     how_ = choose_walk(step_work(p, operands_.data()), p.instructions.size(), options_);
     for (bound_call& c : calls_) c.prepared = nullptr, c.writes_row = false;
     // Where instructions run beside each other, each has one thread.
@@ -355,13 +367,6 @@ class basic_workspace {
         prepare_kernel(i, threads);
     for (int i = 0; i < p.instructions.size() && !options_.check_numerics; ++i)
       row_writer::wrap(p, i, operands_, calls_);
-  }
-  static void make_room(arena& a, std::int64_t bytes) {
-    if (bytes <= a.capacity) return;
-    a.capacity = 0;  // there may be none to be had
-    a.memory = nullptr;
-    a.memory = allocate_aligned<std::byte>(static_cast<std::size_t>(bytes));
-    a.capacity = bytes;
   }
   void prepare_kernel(int i, int threads) {
     const op_def& op = *executable_.plan().instructions[i].op;
@@ -382,7 +387,8 @@ class basic_workspace {
     gifts_.clear();
     for (std::size_t k = 0; k < values_.size(); ++k) {
       const flowgraph::operand& o = origin(p.fetches[values_[k]]);
-      if (o.where != storage::slot || is_gift(o.index)) continue;
+      if (o.where != storage::slot || is_gift(o.index) || executable_.device_of(p.slots[o.index].device) != nullptr)
+        continue;
       const std::int64_t whole = m.bytes[o.index], bytes = aligned_bytes(value(k));
       // A slot that served much larger values before is not worth keeping for this one.
       if (bytes >= large && whole <= 2 * bytes)

@@ -2,6 +2,7 @@
 // within which something may wait for another step are open: their instructions run as they become ready, like those of
 // the step itself. All others are closed, and one thread runs them in order.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,9 +36,13 @@ constexpr bool may_wait(const instruction& x) { return x.op->is(trait::waits) ||
 template <class Tag = void>
 class basic_flow_table {
  public:
-  explicit basic_flow_table(const plan_view& p) : plan_(p), regions_(static_cast<std::size_t>(p.regions.size())) {
+  // works_alone: of each device, whether what it is given is done later; empty: none does so.
+  explicit basic_flow_table(const plan_view& p, const list<bool>& works_alone = {})
+      : plan_(p),
+        regions_(static_cast<std::size_t>(p.regions.size())) {
     for (const plan_region& r : p.regions) any_ = any_ || r.owner >= 0;
-    for (const instruction& x : p.instructions) waits_ = waits_ || may_wait(x);
+    for (const instruction& x : p.instructions) waits_ = waits_ || detail::may_wait(x);
+    find_device_work(works_alone);
     if (any_) {
       flows_.resize(static_cast<std::size_t>(p.instructions.size()));
       loops_.resize(flows_.size());
@@ -52,6 +57,10 @@ class basic_flow_table {
   bool any() const { return any_; }
   // Is there anything in the plan that may have to wait for another step, or another device?
   bool waits() const { return waits_; }
+  // Of an instruction: a resource, another device or its own device has a part in it.
+  bool may_wait(int i) const { return detail::may_wait(plan_.instructions[i]) || is_device_work(i); }
+  // Its own device does it, and says when it is done.
+  bool is_device_work(int i) const { return !device_work_.empty() && device_work_[static_cast<std::size_t>(i)]; }
   const flow& operator[](int i) const { return flows_[static_cast<std::size_t>(i)]; }
   // The loop around an instruction, from 1 on; 0: none.
   int loop_around(int i) const { return any_ ? loops_[static_cast<std::size_t>(i)] : 0; }
@@ -101,11 +110,25 @@ class basic_flow_table {
   flow& at(int i) { return flows_[static_cast<std::size_t>(i)]; }
   std::size_t first_region(int owner) const { return static_cast<std::size_t>(plan_.instructions[owner].first_region); }
 
+  // What ends a region, and loops and choices themselves, are done by who walks: all else of theirs is done by then.
+  void find_device_work(const list<bool>& works_alone) {
+    if (std::find(works_alone.begin(), works_alone.end(), true) == works_alone.end()) return;
+    device_work_.resize(static_cast<std::size_t>(plan_.instructions.size()));
+    for (int i = 0; i < plan_.instructions.size(); ++i) {
+      const instruction& x = plan_.instructions[i];
+      device_work_[static_cast<std::size_t>(i)] = works_alone[static_cast<std::size_t>(x.device)] &&
+                                                  !detail::may_wait(x) && x.n_regions == 0 &&
+                                                  (x.region == 0 || i != last_of(x.region));
+      waits_ = waits_ || device_work_[static_cast<std::size_t>(i)];
+    }
+  }
+
   // Whatever is around something that waits is open, all regions of an owner alike.
   void find_open() {
     regions_[0].open = true;
-    for (const instruction& x : plan_.instructions)
-      for (int r = may_wait(x) ? x.region : 0; r > 0; r = plan_.instructions[plan_.regions[r].owner].region) {
+    for (int i = 0; i < plan_.instructions.size(); ++i)
+      for (int r = may_wait(i) ? plan_.instructions[i].region : 0; r > 0;
+           r = plan_.instructions[plan_.regions[r].owner].region) {
         const instruction& owner = plan_.instructions[plan_.regions[r].owner];
         for (int k = owner.first_region; k < owner.first_region + owner.n_regions; ++k)
           regions_[static_cast<std::size_t>(k)].open = true;
@@ -123,6 +146,7 @@ class basic_flow_table {
 
   plan_view plan_;
   bool any_ = false, waits_ = false;
+  list<bool> device_work_;  // of each instruction; empty: none is
   int count_ = 0;
   list<flow> flows_;
   list<int> loops_;  // of each instruction

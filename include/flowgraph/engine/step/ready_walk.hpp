@@ -94,15 +94,23 @@ class basic_ready_walk {
     if (next >= 0) add(next);
     helpers_ = helpers;  // helpers are asked for when all that is ready is known
   }
-  // Nothing is ready and nothing runs: the step lets its variables go. False: by now something is.
+  // Nothing is ready and nothing runs on the step's threads: unless a device is at work for it, the step lets its
+  // variables go. False: by now something is.
   bool park(waiter* w) {
+    bool lets_go = false;
     {
       const std::lock_guard lock(mutex_);
       if (active_.load() > 0) return false;
       parked_ = w;
+      lets_go = runner_.company.held != nullptr && !any_busy();
     }
-    if (runner_.company.held != nullptr) runner_.company.held->release();
+    if (lets_go) runner_.company.held->release();
     return true;
+  }
+  bool any_busy() const {
+    for (const auto& p : memory_.all_awaited())
+      if (p->what->busy()) return true;
+    return false;
   }
 
   void run_with(crew& helpers) {

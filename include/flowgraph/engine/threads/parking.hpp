@@ -32,6 +32,8 @@ class attempt {
   virtual bool cancel() noexcept = 0;
   // Writes what there is to write, or throws why there is nothing.
   virtual void finish(const kernel_args& k) = 0;
+  // Is somebody else at its operands now? As long a step that waits keeps its variables.
+  virtual bool busy() const noexcept { return false; }
   // The step is over: gives back what it holds.
   virtual void leave() noexcept {}
 };
