@@ -207,7 +207,7 @@ TEST_CASE("failures cross with their words, and terminals are not obeyed") {
     h.kind = static_cast<std::uint8_t>(failed);
     h.session = 1, h.step = step, h.turn = code;
     std::vector<std::byte> body(words.size());
-    std::memcpy(body.data(), words.data(), words.size());
+    std::copy_n(reinterpret_cast<const std::byte*>(words.data()), words.size(), body.data());
     l.says->send(h, give(body));
     l.run();
     REQUIRE(w.woken() == 1);
