@@ -99,10 +99,10 @@ constexpr auto split(const T& x, caller where = {}) {
   constexpr int axis = detail::axis_of<tensor_t<T>, Axis>();
   constexpr std::int64_t along = detail::static_extent<tensor_t<T>, Axis>();
   if constexpr (along == detail::no_axis) {
-    return std::array<tensor_t<T>, 1>{};
+    return detail::unknown_array<1>(x);
   } else if constexpr (Parts < 1 || along < 0 || along % (Parts < 1 ? 1 : Parts) != 0) {
     detail::mistake<problem::split_extent, axes<Axis>, tensor_t<T>>();
-    return std::array<tensor_t<T>, (Parts < 1 ? 1 : Parts)>{};
+    return detail::unknown_array<(Parts < 1 ? 1 : Parts)>(x);
   } else {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return detail::tuple_to_array(detail::split_by<axis, along / Parts + 0 * I...>(where, detail::as_tensor(x)));
@@ -131,7 +131,7 @@ constexpr auto unstack(const T& x, caller where = {}) {
   constexpr std::int64_t along = detail::static_extent<tensor_t<T>, Axis>();
   if constexpr (along < 1) {
     if constexpr (along != detail::no_axis) detail::mistake<problem::needs_number, axes<Axis>, tensor_t<T>>();
-    return std::array<tensor_t<T>, 1>{};
+    return detail::unknown_array<1>(x);
   } else {
     return std::apply([&](const auto&... part) { return std::array{squeeze<axis>(part, where)...}; },
                       split<axis, static_cast<int>(along)>(x, where));

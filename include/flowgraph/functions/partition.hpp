@@ -68,6 +68,31 @@ constexpr auto take_part(source where, const X& x, const N& numbers) {
   return part{call<ops::lookup_some>(where, x, positions), positions};
 }
 
+// What dynamic_partition gives after a mistake that the compiler has reported: a part of nothing that is known.
+struct unknown_part : unknown_tensor {
+  unknown_tensor rows, positions;
+
+  constexpr explicit unknown_part(const unknown_tensor& u) : unknown_tensor(u), rows(u), positions(u) {}
+  constexpr unknown_part() = default;
+  template <class Other>
+  constexpr unknown_part with(const Other&) const {
+    return *this;
+  }
+  constexpr unknown_tensor count() const { return *this; }
+};
+template <>
+inline constexpr bool is_unknown<unknown_part> = true;
+
+template <int Parts, class... X>
+constexpr auto unknown_rows(const X&... x) {
+  std::array<unknown_part, (Parts < 1 ? 1 : Parts)> parts;
+  parts.fill(unknown_part(unknown_among(x...)));
+  return parts;
+}
+template <class... X>
+concept not_parts_alone =
+    sizeof...(X) == 0 || !((is_part<X> || std::is_base_of_v<source, X> || std::is_same_v<X, absent>)&&...);
+
 // -1 for the places of a part that have no row.
 template <class Rows, class Positions>
 constexpr auto numbers_of(const part<Rows, Positions>& numbers, caller where) {
@@ -84,10 +109,10 @@ constexpr auto dynamic_partition(const X& x, const N& numbers, caller where = {}
   static_assert(Parts >= 1, "dynamic_partition: there must be at least 1 part");
   if constexpr (rank_v<X> == 0 || rank_v<N> != 1) {
     detail::mistake<problem::operand_rank, tensor_t<X>, tensor_t<N>>();
-    return std::array<part<tensor_t<X>, tensor_t<N>>, Parts>{};
+    return detail::unknown_rows<Parts>(x, numbers);
   } else if constexpr (!detail::same_rows<tensor_t<X>, tensor_t<N>>()) {
     detail::mistake<problem::row_numbers, tensor_t<X>, tensor_t<N>>();
-    return std::array<part<tensor_t<X>, tensor_t<N>>, Parts>{};
+    return detail::unknown_rows<Parts>(x, numbers);
   } else {
     return [&]<int... P>(std::integer_sequence<int, P...>) {
       return std::array{detail::take_part<P, Parts>(where, as_tensor(x), as_tensor(numbers))...};
@@ -151,5 +176,28 @@ template <auto Segments, any_tensor R, any_tensor P, any_tensor N>
 constexpr auto segment_sum(const part<R, P>& x, const part<N, P>& numbers, caller where = {}) {
   return segment_sum<Segments>(x.rows, detail::numbers_of(numbers, where), where);
 }
+
+// Calls that fit none of these.
+template <auto... Stated, class... X>
+  requires((sizeof...(Stated) != 1 || sizeof...(X) > 3 || detail::not_two_tensors_first<X...>) &&
+           detail::about_tensors<X...>)
+constexpr auto dynamic_partition(const X&... x) {
+  if constexpr (!(detail::is_unknown<X> || ...))
+    static_assert(
+        detail::given<X...>,
+        "dynamic_partition takes the number of parts as a template argument, a tensor and the part of each of its rows, "
+        "as in dynamic_partition<2>(x, ids % 2)");
+  return detail::unknown_rows<2>(x...);
+}
+FLOWGRAPH_MISUSE_IF(dynamic_stitch, detail::not_parts_alone<X...>,
+                    "dynamic_stitch takes parts one by one, as in dynamic_stitch(even, odd.with(relu(odd.rows)))")
+FLOWGRAPH_MISUSE_IF(
+    dynamic_stitch_rows, sizeof...(Stated) != 1 || detail::not_parts_alone<X...>,
+    "dynamic_stitch_rows takes the number of rows as a template argument and parts one by one, as in dynamic_stitch_rows<10>(a, b)")
+FLOWGRAPH_MISUSE_IF(
+    segment_sum,
+    sizeof...(Stated) != 1 || sizeof...(X) > 3 ||
+        (detail::not_two_tensors_first<X...> && !(sizeof...(X) > 1 && !detail::not_parts_alone<X...>)),
+    "segment_sum takes the number of segments as a template argument, a tensor and the segment of each of its rows, as in segment_sum<5>(x, ids)")
 
 }  // namespace flowgraph

@@ -174,15 +174,17 @@ constexpr unknown_tensor unknown_among(const X&... x) {
 
 // Results of a call that has as many.
 template <std::size_t N, class... X>
+constexpr auto unknown_array(const X&... x) {
+  std::array<unknown_tensor, N> parts;
+  parts.fill(unknown_among(x...));
+  return parts;
+}
+template <std::size_t N, class... X>
 constexpr auto unknown_parts(const X&... x) {
-  const unknown_tensor u = unknown_among(x...);
-  if constexpr (N == 1) {
-    return u;
-  } else {
-    std::array<unknown_tensor, N> parts;
-    for (unknown_tensor& each : parts) each = u;
-    return parts;
-  }
+  if constexpr (N == 1)
+    return unknown_among(x...);
+  else
+    return unknown_array<N>(x...);
 }
 
 }  // namespace detail
