@@ -151,4 +151,18 @@ class gradient_accumulator {
   int count_ = -1;
 };
 
+// Of a tensor instead of a list of gradients.
+#define FLOWGRAPH_MISUSE_OF_LIST(name)                                                                            \
+  template <any_tensor T, class... X>                                                                             \
+  constexpr auto name(const T& x, const X&...) {                                                                  \
+    static_assert(detail::given<T>, #name                                                                         \
+                  " takes an optimizer's list of gradients, as in " #name                                         \
+                  "(adam.compute_gradients(loss), ...); elements of a tensor are limited by clip(x, low, high)"); \
+    return detail::unknown_among(x);                                                                              \
+  }
+FLOWGRAPH_MISUSE_OF_LIST(clip_by_value)
+FLOWGRAPH_MISUSE_OF_LIST(clip_by_norm)
+FLOWGRAPH_MISUSE_OF_LIST(clip_by_global_norm)
+#undef FLOWGRAPH_MISUSE_OF_LIST
+
 }  // namespace flowgraph

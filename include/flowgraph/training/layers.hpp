@@ -278,27 +278,28 @@ concept no_dense_arguments =
 namespace layers {
 
 // Calls that fit none of these.
-#define FLOWGRAPH_MISUSE_OF_LAYER(name, stated, concept_of_arguments, sentence) \
-  FLOWGRAPH_MISUSE_IF(name, sizeof...(Stated) < stated || flowgraph::detail::concept_of_arguments<X...>, sentence)
+#define FLOWGRAPH_MISUSE_OF_LAYER(name, most, stated, concept_of_arguments, sentence)                                \
+  FLOWGRAPH_MISUSE_BEYOND(name, most, (sizeof...(Stated) < stated || flowgraph::detail::concept_of_arguments<X...>), \
+                          sentence)
 FLOWGRAPH_MISUSE_OF_LAYER(
-    dense, 1, no_dense_arguments,
+    dense, 4, 1, no_dense_arguments,
     "layers::dense takes its units as a template argument, a tensor and a name, as in dense<32>(x, \"hidden\")")
 FLOWGRAPH_MISUSE_OF_LAYER(
-    conv2d, 3, no_layer_arguments,
+    conv2d, 4, 3, no_layer_arguments,
     "layers::conv2d takes channels, height and width as template arguments, a tensor and a name, as in conv2d<64, 3, 3>(images, \"conv1\")")
 FLOWGRAPH_MISUSE_OF_LAYER(
-    batch_norm, 0, no_layer_and_phase,
+    batch_norm, 5, 0, no_layer_and_phase,
     "layers::batch_norm takes a tensor, a name and an fg::phase, as in batch_norm(x, \"norm\", fg::phase::training)")
-FLOWGRAPH_MISUSE_OF_LAYER(layer_norm, 0, no_layer_arguments,
+FLOWGRAPH_MISUSE_OF_LAYER(layer_norm, 4, 0, no_layer_arguments,
                           "layers::layer_norm takes a tensor and a name, as in layer_norm(x, \"norm\")")
 FLOWGRAPH_MISUSE_OF_LAYER(
-    dropout, 0, no_rate_and_phase,
+    dropout, 4, 0, no_rate_and_phase,
     "layers::dropout takes a tensor, the share that becomes 0 and an fg::phase, as in dropout(x, 0.5, fg::phase::training)")
 FLOWGRAPH_MISUSE_OF_LAYER(
-    embedding, 2, no_tensor_and_name,
+    embedding, 4, 2, no_tensor_and_name,
     "layers::embedding takes rows and units as template arguments, a tensor of indices and a name, as in embedding<10000, 64>(words, \"words\")")
 FLOWGRAPH_MISUSE_OF_LAYER(
-    multi_head_attention, 1, no_attention_arguments,
+    multi_head_attention, 5, 1, no_attention_arguments,
     "layers::multi_head_attention takes its heads as a template argument, two tensors and a name, as in multi_head_attention<8>(x, x, \"attention\")")
 #undef FLOWGRAPH_MISUSE_OF_LAYER
 

@@ -120,24 +120,24 @@ constexpr auto auc(const P& scores, const L& labels, std::string_view name, call
 }
 
 // Calls that fit none of these.
-FLOWGRAPH_MISUSE_IF(mean, flowgraph::detail::no_tensor_and_name<X...>,
-                    "metrics::mean takes a tensor and a name, as in mean(losses, \"mean_loss\")")
-FLOWGRAPH_MISUSE_IF(
-    accuracy, flowgraph::detail::no_attention_arguments<X...>,
+FLOWGRAPH_MISUSE_BEYOND(mean, 3, flowgraph::detail::no_tensor_and_name<X...>,
+                        "metrics::mean takes a tensor and a name, as in mean(losses, \"mean_loss\")")
+FLOWGRAPH_MISUSE_BEYOND(
+    accuracy, 4, flowgraph::detail::no_attention_arguments<X...>,
     "metrics::accuracy takes what was predicted, labels and a name, as in accuracy(logits, labels, \"accuracy\")")
-FLOWGRAPH_MISUSE_IF(
-    precision, flowgraph::detail::no_attention_arguments<X...>,
+FLOWGRAPH_MISUSE_BEYOND(
+    precision, 4, flowgraph::detail::no_attention_arguments<X...>,
     "metrics::precision takes what was predicted, labels and a name, as in precision(logits, labels, \"precision\")")
-FLOWGRAPH_MISUSE_IF(
-    recall, flowgraph::detail::no_attention_arguments<X...>,
+FLOWGRAPH_MISUSE_BEYOND(
+    recall, 4, flowgraph::detail::no_attention_arguments<X...>,
     "metrics::recall takes what was predicted, labels and a name, as in recall(logits, labels, \"recall\")")
-FLOWGRAPH_MISUSE_IF(auc, flowgraph::detail::no_attention_arguments<X...>,
-                    "metrics::auc takes what was predicted, labels and a name, as in auc(logits, labels, \"auc\")")
-FLOWGRAPH_MISUSE_IF(
-    top_k_accuracy, sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>,
+FLOWGRAPH_MISUSE_BEYOND(auc, 4, flowgraph::detail::no_attention_arguments<X...>,
+                        "metrics::auc takes what was predicted, labels and a name, as in auc(logits, labels, \"auc\")")
+FLOWGRAPH_MISUSE_BEYOND(
+    top_k_accuracy, 4, (sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>),
     "metrics::top_k_accuracy takes a number as a template argument, what was predicted, labels and a name, as in top_k_accuracy<5>(logits, labels, \"top_k_accuracy\")")
-FLOWGRAPH_MISUSE_IF(
-    confusion_matrix, sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>,
+FLOWGRAPH_MISUSE_BEYOND(
+    confusion_matrix, 4, (sizeof...(Stated) != 1 || flowgraph::detail::no_attention_arguments<X...>),
     "metrics::confusion_matrix takes a number as a template argument, what was predicted, labels and a name, as in confusion_matrix<10>(logits, labels, \"confusion_matrix\")")
 
 }  // namespace metrics
