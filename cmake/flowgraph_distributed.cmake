@@ -1,6 +1,8 @@
 # What <flowgraph/distributed.hpp> needs beside the library, where it is found: Asio, OpenSSL, protozero and nlohmann/json.
 # Included by the project and, installed, by flowgraphConfig.cmake. Of Asio, which has no file for CMake where a system
-# packages it, the header is enough.
+# packages it, the header is enough. FLOWGRAPH_MPI adds MPI as a way between tasks: never by itself, because a program that
+# links it is started by mpirun.
+option(FLOWGRAPH_MPI "MPI among the ways between tasks, for programs that mpirun or srun starts" OFF)
 find_package(protozero 1.7 QUIET)
 find_package(nlohmann_json 3.9 QUIET CONFIG)
 find_package(OpenSSL 3 QUIET)
@@ -10,6 +12,9 @@ mark_as_advanced(FLOWGRAPH_ASIO)
 set(flowgraph_has_network FALSE)
 if(protozero_FOUND AND nlohmann_json_FOUND AND OpenSSL_FOUND AND (TARGET asio::asio OR FLOWGRAPH_ASIO) AND UNIX)
   set(flowgraph_has_network TRUE)
+endif()
+if(FLOWGRAPH_MPI)
+  find_package(MPI REQUIRED COMPONENTS CXX)
 endif()
 function(flowgraph_link_distributed target)
   if(NOT flowgraph_has_network)
@@ -21,5 +26,9 @@ function(flowgraph_link_distributed target)
     target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:asio::asio>")
   else()
     target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${FLOWGRAPH_ASIO}>")
+  endif()
+  if(FLOWGRAPH_MPI)
+    target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:MPI::MPI_CXX>")
+    target_compile_definitions(${target} INTERFACE "$<BUILD_INTERFACE:FLOWGRAPH_MPI=1>")
   endif()
 endfunction()

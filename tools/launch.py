@@ -66,7 +66,8 @@ FLOWGRAPH_NAME={shlex.quote(args.name)} FLOWGRAPH_PS={args.ps} \\
   mpirun -n {size} -x FLOWGRAPH_NAME -x FLOWGRAPH_PS {words}
 mpirun -n {size} -genv FLOWGRAPH_NAME {shlex.quote(args.name)} -genv FLOWGRAPH_PS {args.ps} \\
   -genv FLOWGRAPH_RUN "run$$" {words}
-# Over several hosts mpirun gives no addresses: also set, in the order of the ranks,
+# Over several hosts mpirun gives no addresses: a program with FLOWGRAPH_MPI needs none. For another also set, in the order of
+# the ranks,
 #   FLOWGRAPH_CLUSTER="{example_list(args)}"
 #   FLOWGRAPH_KEY_FILE=<a file on all hosts>   # {key}
 """

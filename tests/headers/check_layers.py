@@ -44,6 +44,7 @@ THIRD_PARTY = {
     "jerror.h": {"formats"},
     "asio": {"net"},
     "openssl": {"net"},
+    "mpi.h": {"net"},
     "nlohmann": {"formats", "net"},
     "protozero": {"net", "look", "onnx"},
 }

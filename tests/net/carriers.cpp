@@ -24,7 +24,7 @@ std::string number() {
 }
 
 struct memory_kind {
-  static constexpr bool has_handshake = false;
+  static constexpr bool has_handshake = false, is_passed_on = false;
   static std::unique_ptr<event_loop> make_loop() { return std::make_unique<thread_loop>(); }
   static std::unique_ptr<carrier> make(event_loop& l, const task_name&) { return std::make_unique<memory_carrier>(l); }
   static std::string address() { return "process:" + number(); }
@@ -34,7 +34,7 @@ struct socket_kind {
   static asio_loop& of(event_loop& l) { return static_cast<asio_loop&>(l); }
 };
 struct unix_kind : socket_kind {
-  static constexpr bool has_handshake = false;
+  static constexpr bool has_handshake = false, is_passed_on = false;
   static std::unique_ptr<carrier> make(event_loop& l, const task_name&) {
     return std::make_unique<unix_carrier>(of(l));
   }
@@ -43,14 +43,14 @@ struct unix_kind : socket_kind {
   }
 };
 struct plain_kind : socket_kind {
-  static constexpr bool has_handshake = false;
+  static constexpr bool has_handshake = false, is_passed_on = false;
   static std::unique_ptr<carrier> make(event_loop& l, const task_name&) {
     return std::make_unique<tcp_carrier>(of(l), nullptr, 2s);
   }
   static std::string address() { return "127.0.0.1:0"; }
 };
 struct tls_kind : socket_kind {
-  static constexpr bool has_handshake = true;
+  static constexpr bool has_handshake = true, is_passed_on = false;
   static std::unique_ptr<carrier> make(event_loop& l, const task_name&) {
     return std::make_unique<tcp_carrier>(of(l), tls_keys::of_key(right_key), 2s);
   }

@@ -202,8 +202,10 @@ TEST_CASE("cluster: of mpirun") {
   const auto f = of(with(open_mpi, "FLOWGRAPH_PS", "1"));
   CHECK(f.self == fg::task_name{"worker", 1});
   CHECK(f.jobs[1].addresses[1] == "unix:/tmp/flowgraph-ompi3190358017-2");
-  CHECK_ERROR(with(open_mpi, "OMPI_COMM_WORLD_LOCAL_SIZE", "2"),
-              "OMPI_COMM_WORLD_LOCAL_SIZE=\"2\": is not OMPI_COMM_WORLD_SIZE, 4");
+  CHECK(of(with(open_mpi, "OMPI_COMM_WORLD_LOCAL_SIZE", "2")).jobs[0].addresses ==
+        addresses{"mpi:0", "mpi:1", "mpi:2", "mpi:3"});
+  CHECK_ERROR(with(open_mpi, "OMPI_COMM_WORLD_LOCAL_SIZE", "5"),
+              "OMPI_COMM_WORLD_LOCAL_SIZE=\"5\": is no number from 1 to 4");
   CHECK_ERROR(without(open_mpi, "OMPI_COMM_WORLD_SIZE"),
               "OMPI_COMM_WORLD_SIZE (not set): is needed beside OMPI_COMM_WORLD_RANK");
   CHECK_ERROR(with(open_mpi, "OMPI_COMM_WORLD_RANK", "four"), "OMPI_COMM_WORLD_RANK=\"four\": is no number");

@@ -96,6 +96,10 @@ TEST_CASE("network: what is not guarded is not opened") {
   o = keyed();
   o.patience = o.beat;
   CHECK_THROWS_AS(open_network(c, o, 0), argument_error);
+#if !FLOWGRAPH_MPI
+  CHECK_THROWS_WITH_AS(open_network(fg::cluster({{"ps", {"mpi:0"}}}, ps), {}, 0),
+                       doctest::Contains("need a program that is built with it"), cluster_error);
+#endif
   CHECK_THROWS_AS(open_network(fg::cluster({{"ps", {"h:x"}}}, ps), keyed(), 0), argument_error);
   network n = open_network(c, keyed(), 0);
   CHECK_THROWS_AS(connect(n, {"ps", 1}, std::make_shared<notes>(), n.loop->now()), cluster_error);

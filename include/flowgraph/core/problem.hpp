@@ -198,13 +198,14 @@
   X(peer_protocol, "what comes over a connection must be frames that the other end can take") \
   X(peer_drained, "a task that has said that it sends no more has left") \
   X(link_closed, "this end has closed the connection") \
-  X(address_form, "an address is HOST:PORT, unix:PATH or process:NAME") \
+  X(address_form, "an address is HOST:PORT, unix:PATH, process:NAME or mpi:RANK") \
   X(address_taken, "an address that a task listens at must be free, and of this machine") \
   X(cluster_key, "the key of a cluster has at least 16 bytes; openssl rand -hex 32 makes one") \
   X(cluster_environment, "what tells a task of its cluster must name every task once, each with an address, and this one") \
   X(cluster_tasks, "a cluster has jobs of different names (letters, digits, '_', '.', '-'), each with tasks at different addresses") \
   X(cluster_unguarded, "tasks on TCP need a key, network_options::key, FLOWGRAPH_KEY_FILE or FLOWGRAPH_KEY, or certificates; network_options::plaintext says that they need none") \
   X(network_option, "network_options: times are above 0, patience is longer than a beat, one stranger at least may wait") \
+  X(cluster_mpi, "tasks with addresses of MPI need a program that is built with it (FLOWGRAPH_MPI), and all ranks to open their network") \
   X(cluster_certificate, "certificates are PEM files: the task's own, its private key, and the authorities that all trust") \
   /* reading data */ \
   X(image_shape, "an image must be [height, width], [height, width, channels] or [images, height, width, channels], with 1 to 4 channels") \

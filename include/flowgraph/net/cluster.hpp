@@ -11,7 +11,7 @@
 
 namespace flowgraph {
 
-// The tasks of one job, by number: "host:4711", "unix:/run/ps0", "process:ps0".
+// The tasks of one job, by number: "host:4711", "unix:/run/ps0", "process:ps0", "mpi:0".
 struct cluster_job {
   std::string name;
   std::vector<std::string> addresses;

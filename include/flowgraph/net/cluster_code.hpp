@@ -143,16 +143,18 @@ inline cluster_facts of_mpirun(const environment& e, const cluster_rule& rule, b
   const int size = e.number(size_name, 1, max_task_index + 1, text_from({"beside ", rank_name}));
   const int rank = e.number(rank_name, 0, size - 1, text_from({"beside ", size_name}));
   const int local = e.number(local_name, 1, size, text_from({"beside ", rank_name}));
-  if (local != size)
-    e.fail(local_name, text_from({"is not ", size_name, ", ", size,
-                                  ": mpirun gives no addresses of tasks on other hosts; set FLOWGRAPH_CLUSTER"}));
+  const std::string source = std::string("mpirun: ") + rank_name;
+  if (local != size) {  // of other hosts mpirun gives no addresses, and MPI needs none
+    std::vector<std::string> ranks;
+    for (int i = 0; i < size; ++i) ranks.push_back(text_from({"mpi:", i}));
+    return facts_of({rule, std::move(ranks), rank}, source);
+  }
   // What names this run: of MPICH it is the parent's job, where that says one.
   const char* const run = open_mpi ? "PMIX_NAMESPACE" : "PMI_JOBID";
   const std::string id =
       e.has(run) ? e.get(run)
                  : e.need("FLOWGRAPH_RUN", "where mpirun does not name its run: any word that no other run has");
-  return facts_of({rule, local_addresses(e, size, (open_mpi ? "ompi" : "mpich") + id), rank},
-                  std::string("mpirun: ") + rank_name);
+  return facts_of({rule, local_addresses(e, size, (open_mpi ? "ompi" : "mpich") + id), rank}, source);
 }
 
 inline cluster_facts of_srun(const environment& e, const cluster_rule& rule) {
@@ -241,8 +243,8 @@ FLOWGRAPH_OTHER_HALF cluster_facts checked(cluster_facts f) {
       const std::size_t colon = a.rfind(':');
       if (colon == std::string::npos || colon == 0 || colon + 1 == a.size() ||
           a.find_first_of(" \t\r\n") != std::string::npos)
-        fail(text_from(
-            {"job ", j.name, " has a task at \"", a, "\", which is no HOST:PORT, unix:PATH or process:NAME"}));
+        fail(text_from({"job ", j.name, " has a task at \"", a,
+                        "\", which is no HOST:PORT, unix:PATH, process:NAME or mpi:RANK"}));
       if (!addresses.insert(a).second) fail("two tasks are at " + a);
     }
     if (j.name != f.self.job) continue;

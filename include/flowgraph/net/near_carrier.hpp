@@ -34,7 +34,9 @@ class near_carrier final : public carrier {
         far_(std::move(far)) {}
 
   bool dials(std::string_view address) const override {
-    return !near_->dials(address) && !address.starts_with("process:");
+    for (const std::string_view other : {"unix:", "process:", "mpi:"})
+      if (address.starts_with(other)) return false;
+    return !far_ || far_->dials(address);
   }
   void dial(const std::string& address, dialled d) override {
     const std::string at = near_address(cluster_, address);

@@ -15,6 +15,12 @@
 #include "open_network.hpp"
 #include "tcp_carrier.hpp"
 #include "unix_carrier.hpp"
+#ifndef FLOWGRAPH_MPI
+#define FLOWGRAPH_MPI 0
+#endif
+#if FLOWGRAPH_MPI
+#include "mpi_carrier.hpp"
+#endif
 
 namespace flowgraph::detail {
 
@@ -46,8 +52,10 @@ inline std::shared_ptr<const tls_keys> keys_of(const network_options& o) {
   if (const char* key = variable_of_process("FLOWGRAPH_KEY")) return tls_keys::of_key(key);
   return nullptr;
 }
+inline bool is_mpi(std::string_view address) { return address.starts_with("mpi:"); }
+// Not of a network that others are on as well.
 inline bool is_near(std::string_view address) {
-  return address.starts_with("unix:") || address.starts_with("process:");
+  return address.starts_with("unix:") || address.starts_with("process:") || is_mpi(address);
 }
 
 inline std::uint64_t new_incarnation() {
@@ -65,10 +73,15 @@ FLOWGRAPH_OTHER_HALF network open_network(const cluster& here, const network_opt
         {"network_options: ", text_from({"beat ", o.beat.count(), " ms, patience ", o.patience.count(),
                                          " ms, handshake ", o.handshake.count(), " ms, strangers ", o.strangers})});
   const auto keys = keys_of(o);
+  bool by_mpi = false;
   std::string far;  // an address that is on the network
   for (const cluster_job& j : here.jobs())
     for (const std::string& a : j.addresses)
-      if (host_port at; !is_near(a) && far.empty()) {
+      if (host_port at; is_mpi(a)) {
+        by_mpi = true;
+        if (!FLOWGRAPH_MPI)
+          throw cluster_error(problem::cluster_mpi, {"the cluster of ", here.source(), " has a task at ", a});
+      } else if (!is_near(a) && far.empty()) {
         if (!parse_host_port(a, at)) throw argument_error(problem::address_form, {"\"", a, "\""});
         far = a;
       }
@@ -83,6 +96,9 @@ FLOWGRAPH_OTHER_HALF network open_network(const cluster& here, const network_opt
                                                            o.beat, o.patience, o.handshake, o.strangers});
   at->add(std::make_unique<memory_carrier>(sockets));
   at->add(std::make_unique<unix_carrier>(sockets));
+#if FLOWGRAPH_MPI
+  if (by_mpi) at->add(std::make_unique<mpi_carrier>(sockets));
+#endif
   if (o.transport == transport::any)
     at->add(std::make_unique<near_carrier>(here.name(), std::make_shared<unix_carrier>(sockets),
                                            std::make_shared<tcp_carrier>(sockets, keys, o.patience)));

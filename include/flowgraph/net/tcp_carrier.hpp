@@ -55,7 +55,9 @@ class tcp_carrier final : public carrier {
 
   bool dials(std::string_view address) const override {
     host_port at;
-    return !address.starts_with("unix:") && !address.starts_with("process:") && parse_host_port(address, at);
+    for (const std::string_view other : {"unix:", "process:", "mpi:"})
+      if (address.starts_with(other)) return false;
+    return parse_host_port(address, at);
   }
   void dial(const std::string& address, dialled d) override {
     if (*stopped_) return asio::post(loop_.io(), [d = std::move(d)] { d("this task is leaving", nullptr); });
