@@ -192,7 +192,7 @@ TEST_CASE("cluster: of srun") {
   CHECK_ERROR(with(slurm, "SLURM_STEP_TASKS_PER_NODE", "2,2"),
               "SLURM_STEP_TASKS_PER_NODE=\"2,2\": does not lay 5 tasks");
   CHECK_ERROR(with(slurm, "SLURM_NODEID", "0"), "use srun -m block");
-  CHECK_ERROR(with(slurm, "SLURM_STEP_RESV_PORTS", "20016"), "has no port for the 2th task");
+  CHECK_ERROR(with(slurm, "SLURM_STEP_RESV_PORTS", "20016"), "has no port for task 2 of a host");
   CHECK_ERROR(with(slurm, "SLURM_STEP_RESV_PORTS", "x"), "SLURM_STEP_RESV_PORTS=\"x\"");
   CHECK_ERROR(with(slurm, "FLOWGRAPH_PS", "6"), "6 ps of 5 tasks");
   CHECK_ERROR(with(slurm, "FLOWGRAPH_PORT", "70000"), "FLOWGRAPH_PORT=\"70000\": is no number from 1 to 65535");

@@ -196,7 +196,7 @@ inline cluster_facts of_srun(const environment& e, const cluster_rule& rule) {
       }
       if (port + k > most)
         e.fail(e.has("SLURM_STEP_RESV_PORTS") ? "SLURM_STEP_RESV_PORTS" : "FLOWGRAPH_PORT",
-               text_from({"has no port for the ", k + 1, "th task of a host: srun --resv-ports=", counts[h]}));
+               text_from({"has no port for task ", k + 1, " of a host: srun --resv-ports=", counts[h]}));
       addresses.push_back(text_from({hosts[h], ":", port + k}));
     }
   // The list does not say how ranks go round the hosts; what this task knows of itself must be so.

@@ -68,10 +68,10 @@ inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF network open_network(const cluster& here, const network_options& o, std::uint64_t fingerprint) {
   if (o.beat.count() <= 0 || o.patience <= o.beat || o.handshake.count() <= 0 || o.strangers == 0)
-    throw argument_error(
-        problem::network_option,
-        {"network_options: ", text_from({"beat ", o.beat.count(), " ms, patience ", o.patience.count(),
-                                         " ms, handshake ", o.handshake.count(), " ms, strangers ", o.strangers})});
+    throw argument_error(problem::network_option,
+                         {sentence(problem::network_option), "; here: ",
+                          text_from({"beat ", o.beat.count(), " ms, patience ", o.patience.count(), " ms, handshake ",
+                                     o.handshake.count(), " ms, strangers ", o.strangers})});
   const auto keys = keys_of(o);
   bool by_mpi = false;
   std::string far;  // an address that is on the network
@@ -82,7 +82,8 @@ FLOWGRAPH_OTHER_HALF network open_network(const cluster& here, const network_opt
         if (!FLOWGRAPH_MPI)
           throw cluster_error(problem::cluster_mpi, {"the cluster of ", here.source(), " has a task at ", a});
       } else if (!is_near(a) && far.empty()) {
-        if (!parse_host_port(a, at)) throw argument_error(problem::address_form, {"\"", a, "\""});
+        if (!parse_host_port(a, at))
+          throw argument_error(problem::address_form, {"\"", a, "\": ", sentence(problem::address_form)});
         far = a;
       }
   const bool by_tcp = !far.empty() && o.transport != transport::unix_sockets;
@@ -131,7 +132,8 @@ FLOWGRAPH_OTHER_HALF void listen(network& n, const endpoint::welcome& w) {
       std::string where = !n.options.listen.empty() ? n.options.listen : said != nullptr ? said : own;
       host_port at;
       std::error_code no_number;
-      if (!parse_host_port(where, at)) throw argument_error(problem::address_form, {"\"", where, "\""});
+      if (!parse_host_port(where, at))
+        throw argument_error(problem::address_form, {"\"", where, "\": ", sentence(problem::address_form)});
       // A host's name may mean its loopback to itself, or nothing yet. Who has no key gets nothing at the others.
       asio::ip::make_address(at.host, no_number);
       if (no_number && at.host != "localhost" && !n.options.plaintext) where = "[::]:" + at.port;

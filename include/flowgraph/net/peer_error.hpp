@@ -1,5 +1,6 @@
 // What another task did, or did not do: a run-time error that names it.
 #pragma once
+#include <initializer_list>
 #include <string_view>
 
 #include <flowgraph/core/error.hpp>
@@ -23,7 +24,9 @@ class peer_error : public error {
 
 // A list of tasks, a key or an environment of which no cluster can be made.
 class cluster_error : public error {
-  using error::error;
+ public:
+  cluster_error(problem why, std::initializer_list<std::string_view> parts)
+      : error(why, parts, {" (", sentence(why), ")"}) {}
 };
 
 }  // namespace flowgraph
