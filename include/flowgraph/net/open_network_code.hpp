@@ -107,10 +107,9 @@ FLOWGRAPH_OTHER_HALF network open_network(const cluster& here, const network_opt
     at->add(std::make_unique<near_carrier>(here.name(), std::make_shared<unix_carrier>(sockets), nullptr));
   else
     at->add(std::make_unique<tcp_carrier>(sockets, keys, o.patience));
-  const char* const guard = !by_tcp          ? "the user of both ends"
-                            : !keys          ? "nothing: plaintext"
-                            : keys->by_key() ? "TLS 1.3 by a key"
-                                             : "TLS 1.3 by certificates";
+  const char* guard = "the user of both ends";
+  if (by_mpi) guard = "MPI: who is of its run";
+  if (by_tcp) guard = !keys ? "nothing: plaintext" : keys->by_key() ? "TLS 1.3 by a key" : "TLS 1.3 by certificates";
   return {here, o, std::move(loop), std::move(at), guard};
 }
 
