@@ -169,6 +169,50 @@ TEST_CASE("small values lie aside until their step begins or is given up, and th
   CHECK(many.heard->error() == nullptr);
 }
 
+TEST_CASE("small values that came early leave room for others when their step begins") {
+  const kind longer{15'000, false};
+  liar l;
+  std::vector<float> memory_of_it(15'016), result(15'000);
+  l.landings[0] = {memory_of_it.data(), &longer.elements, 1, dtype::float32};
+  end_of first(*l.receives, 0, false, longer);
+  first.lies(result.data());
+  for (std::uint64_t step = 1; step <= 100; ++step) {
+    l.say(value, 1, 1, step, 0, 60'000);
+    l.receives->begin({step, l.landings});
+    noting w;
+    REQUIRE(first.begin(w));
+    first.finish();
+    l.receives->end();
+    l.run();
+  }
+  CHECK(l.heard->count() == 100);  // each was taken
+  CHECK(l.heard->error() == nullptr);
+}
+
+TEST_CASE("what came early over a link that is gone is no part of a step any more") {
+  liar l;
+  l.say(value, 1, 1, 1, 0, 16);
+  l.say(value, 1, 2, 2, 0, 16);
+  l.says->close("the test has cut it");
+  l.run();
+  l.heard = std::make_shared<notes>();
+  l.says = l.at_a.connect(task_b, "process:b", l.heard, l.loop.now() + 20s);
+  l.run();
+  REQUIRE(l.heard->up_now());
+  end_of first(*l.receives, 0, false, kinds[0]);
+  noting w;
+  for (std::uint64_t step = 1; step <= 2; ++step) {
+    l.begin(step);
+    REQUIRE(first.begin(w));
+    CHECK_THROWS_AS(first.finish(), peer_error);
+  }
+  l.begin(3);
+  l.say(value, 1, 1, 3, 0, 16);
+  REQUIRE(first.begin(w));
+  first.finish();
+  CHECK(l.heard->error() == nullptr);
+}
+
 TEST_CASE("who sends for a step that is over is told so") {
   liar l;
   l.begin(1);
@@ -181,6 +225,36 @@ TEST_CASE("who sends for a step that is over is told so") {
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(told[i].head.kind == static_cast<std::uint8_t>(failed));
     CHECK(told[i].head.step == 1);
+  }
+}
+
+TEST_CASE("what is still on its way for a step that has ended does not touch the values of the next one") {
+  const kind longer{15'000, false};
+  const std::vector<std::byte> large = pattern(400'000, 1), small = pattern(60'000, 2);
+  for (int moment = 0; moment < 40; ++moment) {
+    CAPTURE(moment);
+    liar l;
+    std::vector<float> other(15'016);
+    end_of first(*l.receives, 0, false, longer);
+    std::vector<float> result(15'000);
+    first.lies(result.data());
+    l.receives->begin({1, l.landings});
+    frame_head h = head(4, 1);
+    h.kind = static_cast<std::uint8_t>(value), h.session = 1;
+    l.says->send(h, lend(large));
+    h.channel = 1, h.step = 2;
+    l.says->send(h, lend(small));
+    for (int i = 0; i < moment; ++i) l.loop.run_one(l.loop.now());
+    l.receives->end();
+    l.landings[0] = {other.data(), &longer.elements, 1, dtype::float32};
+    l.landings[3] = l.landings[1];  // it needs less than the former
+    l.receives->begin({2, l.landings});
+    l.run();
+    noting w;
+    REQUIRE(first.begin(w));
+    first.finish();
+    CHECK(std::memcmp(result.data(), small.data(), small.size()) == 0);
+    CHECK(l.heard->error() == nullptr);
   }
 }
 
