@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
@@ -181,6 +182,31 @@ TEST_CASE("a sharded embedding moves the rows that were looked up, and no others
   check_unmoved(fg::momentum(0.125));
   check_unmoved(fg::adam(0.125));
   check_unmoved(fg::rmsprop(0.125, {.momentum = 0.5}));
+}
+
+// A row that is looked up twice, and places without one: a gradient of 0 there, which some rules divide by 0.
+TEST_CASE("rules whose epsilon is 0 move the rows that were looked up, and no others") {
+  const auto check = [](const auto& optimizer, auto zero) {
+    using T = decltype(zero);
+    fg::graph g;
+    auto ids = g.placeholder<i64, batch>("ids");
+    auto table = g.variable<T, 4, 2>("table", fg::init::ones());
+    const auto rows = embedding_lookup(table, dynamic_partition<2>(ids, ids % 2)[1]).rows;
+    const auto train = optimizer.minimize(reduce_sum(rows));
+    fg::dynamic_session s(g);
+    s.run(train, fg::feed(ids, std::vector<i64>{3, 3, 2, 1}));
+    const auto after = s.get(table);
+    for (int row = 0; row < 4; ++row)
+      for (int k = 0; k < 2; ++k) {
+        const auto value = static_cast<float>(after(row, k));
+        CHECK(std::isfinite(value));
+        CHECK((value != 1.0f) == (row % 2 == 1));
+      }
+  };
+  check(fg::adagrad(0.125, 0, 0), 0.0f);
+  check(fg::adam(0.125, {.epsilon = 0}), 0.0f);
+  check(fg::rmsprop(0.125, {.epsilon = 0}), 0.0f);
+  check(fg::adam(0.125), fg::half{});
 }
 
 TEST_CASE("sparse gradients of parts are clipped, decayed and accumulated as those of one table") {

@@ -40,9 +40,12 @@ FLOWGRAPH_CONSTEXPR ref add_state(graph_data& g, int shape, dtype type, double i
 }
 
 // Of the shape of rows: 1 where an index occurs for the first time, 0 in the rows of those that occur again or are -1.
-FLOWGRAPH_CONSTEXPR ref first_of_each(ref indices, ref rows) {
+FLOWGRAPH_CONSTEXPR ref is_first_of_each(ref indices, ref rows) {
   const ref counts = emit<ops::sum_duplicates>(indices, ops::full_like(rows, 1));
-  return emit_as<ops::cast>(rows.shape(), rows.type(), emit<ops::greater>(counts, ops::scalar_like(counts, 0)));
+  return emit<ops::greater>(counts, ops::scalar_like(counts, 0));
+}
+FLOWGRAPH_CONSTEXPR ref first_of_each(ref indices, ref rows) {
+  return emit_as<ops::cast>(rows.shape(), rows.type(), is_first_of_each(indices, rows));
 }
 
 FLOWGRAPH_CONSTEXPR ref scalar_cast(ref x, dtype type) {
@@ -135,12 +138,12 @@ class update_step {
   // state = next, of a slot or of the variable itself.
   FLOWGRAPH_CONSTEXPR void set(ref state, ref next) {
     if (!is_sparse()) return run(emit<ops::assign>(state, next));
-    run(emit<ops::scatter_add>(state, indices(), (next - value(state)) * first_of_each()));
+    run(emit<ops::scatter_add>(state, indices(), once(next - value(state))));
   }
   // variable -= by
   FLOWGRAPH_CONSTEXPR void subtract(ref by) {
     if (!is_sparse()) return run(emit<ops::assign_sub>(variable, by));
-    run(emit<ops::scatter_sub>(variable, indices(), by * first_of_each()));
+    run(emit<ops::scatter_sub>(variable, indices(), once(by)));
   }
   constexpr void run(ref update) { round_.updates.push(update.id); }
 
@@ -149,9 +152,11 @@ class update_step {
   constexpr ref in_type(ref scalar) { return round_.scalar_as(scalar, variable.type()); }
 
  private:
-  FLOWGRAPH_CONSTEXPR ref first_of_each() {
-    if (!first_) first_ = detail::first_of_each(gradient_.input(0), gradient_.input(1));
-    return first_;
+  // Rows that are the first of their index; others, and those of none, are 0 whatever a rule makes of their gradient of
+  // 0: 0 / (sqrt(0) + epsilon) is no number where epsilon is 0, which 1e-8 is in 16 bits.
+  FLOWGRAPH_CONSTEXPR ref once(ref rows) {
+    if (!first_) first_ = detail::is_first_of_each(gradient_.input(0), gradient_.input(1));
+    return emit<ops::select>(first_, rows, ops::scalar_like(rows, 0));
   }
 
   update_round& round_;
