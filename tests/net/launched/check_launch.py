@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 LAUNCHER, ECHO = sys.argv[1:]
@@ -76,8 +77,9 @@ def servers_that_stay() -> None:
 
 def interrupted() -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
+        scratch = tempfile.TemporaryDirectory()  # who is killed leaves a directory behind
         process = subprocess.Popen(command("--workers", "2", "--grace", "2", program=("/bin/sleep", "1000")),
-                                   stderr=subprocess.PIPE, text=True)
+                                   stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": scratch.name})
         said = ""
         while said.count("is up") < 2:
             said += process.stderr.readline()
@@ -89,6 +91,7 @@ def interrupted() -> None:
                 break
             time.sleep(0.1)
         check(f"nobody is left after {number.name}", alive(said) == [], said)
+        scratch.cleanup()
 
 
 def mistakes() -> None:
