@@ -37,14 +37,14 @@ struct cluster_facts {
 };
 
 // A task's view of the variables around it: nullptr where there is none.
-using read_variable = const char* (*)(const char* name);
+using environment_reader = const char* (*)(const char* name);
 
 inline namespace FLOWGRAPH_HALF {
 
 // Throw cluster_error.
 FLOWGRAPH_OTHER_HALF cluster_facts checked(cluster_facts f);
 FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_file(std::string_view path, const task_name& self);
-FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_environment(const cluster_rule& rule, read_variable read);
+FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_environment(const cluster_rule& rule, environment_reader read);
 FLOWGRAPH_OTHER_HALF std::string cluster_text(const cluster_facts& f);
 FLOWGRAPH_OTHER_HALF const char* variable_of_process(const char* name);
 

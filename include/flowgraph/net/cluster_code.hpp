@@ -278,7 +278,7 @@ FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_file(std::string_view path, const 
   return f;
 }
 
-FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_environment(const cluster_rule& rule, read_variable read) {
+FLOWGRAPH_OTHER_HALF cluster_facts cluster_of_environment(const cluster_rule& rule, environment_reader read) {
   const environment e(read);
   cluster_rule r = rule;
   r.ps = e.number_or("FLOWGRAPH_PS", rule.ps, 0, max_task_index + 1);
