@@ -9,7 +9,7 @@ import collections
 import json
 import sys
 
-FIELDS = {"op", "shapes", "where", "provider", "bytes", "flops", "step"}
+FIELDS = {"op", "shapes", "where", "provider", "bytes", "flops", "waited", "step"}
 
 
 def main() -> int:

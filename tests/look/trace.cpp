@@ -97,7 +97,7 @@ TEST_CASE("a trace has each instruction with what it cost") {
   const auto has = [&](const std::string& text) { return trace.find(text) != std::string::npos; };
   CHECK(has("{\"name\":\"\\\"h\\\"\",\"cat\":\"matmul\",\"ph\":\"X\",\"pid\":1,\"tid\":0,\"ts\":"));
   CHECK(has("\"shapes\":\"float[32, 64], float[64, 64] -> float[32, 64]\",\"where\":\""));
-  CHECK(has("trace.cpp:25\",\"provider\":\"flowgraph\",\"bytes\":32768,\"flops\":262144,\"step\":0}"));
+  CHECK(has("trace.cpp:25\",\"provider\":\"flowgraph\",\"bytes\":32768,\"flops\":262144,\"waited\":0,\"step\":0}"));
   CHECK(has("{\"name\":\"step 0\",\"cat\":\"step\",\"ph\":\"X\",\"pid\":0,\"tid\":0,"));
   CHECK(has(
       "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"/job:local/task:0/cpu:0\"}}"));

@@ -1,5 +1,11 @@
 // What a session says of its last steps.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -43,13 +49,52 @@ TEST_CASE("the last steps are kept, each instruction with its times, bytes, line
       }
       REQUIRE(product != nullptr);
       CHECK(product->op == "matmul");
-      CHECK(product->where.find("profile.cpp:19") != std::string::npos);
+      CHECK(product->where.find("profile.cpp:25") != std::string::npos);
       CHECK(product->bytes == 4 * (32 * 64 + 64 * 64 + 32 * 64));
     }
     const std::string table = to_text(steps);
     CHECK(table.find("3 steps, ") == 0);
     CHECK(table.find("\"h\" = matmul (flowgraph, ") != std::string::npos);
     CHECK(to_text(steps, 1).find(" more\n") != std::string::npos);
+  }
+}
+
+namespace {
+
+constexpr auto waits = fg::define([](fg::graph& g) {
+  auto x = g.placeholder<float, 64, 64>("x");
+  auto q = fg::fifo_queue<fg::tensor<float, 64, 64>>(g, "q", 4);
+  g.name("beside", reduce_sum(matmul(x, x)));
+  g.name("got", q.dequeue());
+});
+
+}  // namespace
+
+TEST_CASE("what waits begins when it goes on, and says how long it waited") {
+  const fg::ndarray<float, 64, 64> x;
+  for (const int threads : {1, 2}) {
+    fg::session<waits> s({.threads = threads, .profile = 1});
+    auto q = s.queue<"q">();
+    std::int64_t waited = 0;
+    for (int tries = 0; tries < 1000 && waited == 0; ++tries) {
+      auto step = s.run_async<"beside", "got">(fg::feed<"x">(x));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      q.enqueue(x);
+      step.get();
+      const fg::step_profile last = s.profile().back();
+      std::map<int, std::vector<std::pair<std::int64_t, std::int64_t>>> busy;
+      for (const fg::instruction_profile& i : last.instructions) {
+        busy[i.thread].emplace_back(i.begin, i.end);
+        if (i.op == "dequeue") waited = i.waited;
+      }
+      for (auto& [_, spans] : busy) {
+        std::sort(spans.begin(), spans.end());
+        for (std::size_t k = 1; k < spans.size(); ++k) CHECK(spans[k - 1].second <= spans[k].first);
+      }
+    }
+    CHECK(waited > 0);
+    CHECK(to_text(s.profile()).find(", waited ") != std::string::npos);
+    CHECK(top_ops(s.profile()).find("dequeue, waited ") != std::string::npos);
   }
 }
 

@@ -173,6 +173,7 @@ class page_data {
               out_.field("provider", i.provider);
               out_.field("bytes", i.bytes);
               out_.field("flops", i.flops);
+              out_.field("waited", i.waited);
             });
         });
       });

@@ -50,6 +50,7 @@ class trace_writer {
         out_.field("provider", i.provider);
         out_.field("bytes", i.bytes);
         out_.field("flops", i.flops);
+        out_.field("waited", i.waited);
         out_.field("step", s.step);
       });
   }

@@ -24,6 +24,7 @@ struct instruction_profile {
   int id = 0;                    // the model's node
   std::int64_t calls = 1;        // in the turns of a loop it ran as often; begin and end are of the last time
   std::int64_t nanoseconds = 0;  // of all calls
+  std::int64_t waited = 0;       // nanoseconds of all calls before they began: for a queue, a mutex, another device
 };
 
 struct step_profile {

@@ -15,13 +15,18 @@ namespace detail {
 // What instructions of one key did, together.
 struct profile_row {
   const instruction_profile* of = nullptr;  // one of them
-  std::int64_t nanoseconds = 0, bytes = 0, flops = 0, calls = 0;
+  std::int64_t nanoseconds = 0, bytes = 0, flops = 0, calls = 0, waited = 0;
   std::size_t place = 0;  // of its key among all
 
   double a_nanosecond(std::int64_t amount) const {
     return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(nanoseconds, 1));
   }
   double microseconds_a_call() const { return static_cast<double>(nanoseconds) * 1e-3 / static_cast<double>(calls); }
+  // Of what never had to wait nothing is said.
+  std::string waiting() const {
+    if (waited == 0) return "";
+    return text_from({", waited ", fixed_digits(static_cast<double>(waited) * 1e-3, 1), " us"});
+  }
 };
 
 template <class Tag = void>
@@ -42,6 +47,7 @@ struct basic_profile_rows {
         r.bytes += i.bytes * i.calls;
         r.flops += i.flops * i.calls;
         r.calls += i.calls;
+        r.waited += i.waited;
         in_kernels += i.nanoseconds;
       }
     }
@@ -86,7 +92,8 @@ FLOWGRAPH_LAZY_CODE std::string to_text(const std::vector<step_profile>& steps, 
                                      detail::to_right(detail::fixed_digits(r.microseconds_a_call(), 2), 10), "  ",
                                      detail::to_right(r.calls, 6), "  ",
                                      detail::to_right(detail::fixed_digits(r.a_nanosecond(r.bytes), 1), 8), "  ",
-                                     r.of->node, " = ", r.of->op, " (", r.of->provider, ", ", r.of->where, ")\n"});
+                                     r.of->node, " = ", r.of->op, " (", r.of->provider, ", ", r.of->where, ")",
+                                     r.waiting(), "\n"});
          });
 }
 
@@ -100,7 +107,8 @@ FLOWGRAPH_LAZY_CODE std::string top_ops(const std::vector<step_profile>& steps, 
                 detail::to_right(detail::fixed_digits(r.microseconds_a_call(), 2), 10), "  ",
                 detail::to_right(r.calls, 6), "  ",
                 detail::to_right(detail::fixed_digits(r.a_nanosecond(r.flops), 1), 8), "  ",
-                detail::to_right(detail::fixed_digits(r.a_nanosecond(r.bytes), 1), 8), "  ", r.of->op, "\n"});
+                detail::to_right(detail::fixed_digits(r.a_nanosecond(r.bytes), 1), 8), "  ", r.of->op, r.waiting(),
+                "\n"});
          });
 }
 

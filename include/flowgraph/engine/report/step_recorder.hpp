@@ -40,7 +40,7 @@ class basic_step_recorder final : public times_of_steps {
   void add(const plan_view& plan, const graph_view& g, const workspace& w, const list<timing>& times,
            timing::clock::time_point begin) override {
     const auto since = [](timing::clock::time_point from, timing::clock::time_point to) {
-      return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
+      return nanoseconds(to - from);
     };
     step_profile p{w.context().step, since(begin, timing::clock::now()), {}, since(made_, begin), 0};
     list<std::thread::id> ran_on;
@@ -54,11 +54,11 @@ class basic_step_recorder final : public times_of_steps {
         const array_view& v = *w.operand(x.operands + k);
         bytes += v.size() * size_of(v.type);
       }
-      p.instructions.push_back(
-          {label_of(g, x.node), ops_text(plan, x), line_text(g, x.node), std::string(provider_of(w, i)),
-           since(begin, t.begin), since(begin, t.end), 0, bytes, work_of(plan, x, w.operand(0)),
-           shapes_text(x, w.operand(0)), std::string(plan.text(plan.devices[x.device])), x.node, t.calls,
-           static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(t.spent).count())});
+      p.instructions.push_back({label_of(g, x.node), ops_text(plan, x), line_text(g, x.node),
+                                std::string(provider_of(w, i)), since(begin, t.begin), since(begin, t.end), 0, bytes,
+                                work_of(plan, x, w.operand(0)), shapes_text(x, w.operand(0)),
+                                std::string(plan.text(plan.devices[x.device])), x.node, t.calls, nanoseconds(t.spent),
+                                nanoseconds(t.waited)});
     }
     const std::lock_guard lock(mutex_);
     p.thread = number_of(std::this_thread::get_id());
@@ -73,6 +73,9 @@ class basic_step_recorder final : public times_of_steps {
   }
 
  private:
+  static std::int64_t nanoseconds(timing::clock::duration d) {
+    return static_cast<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+  }
   int number_of(std::thread::id thread) {
     const auto at = std::find(threads_.begin(), threads_.end(), thread);
     if (at != threads_.end()) return static_cast<int>(at - threads_.begin());

@@ -10,10 +10,10 @@ namespace flowgraph::detail {
 struct timing {
   using clock = std::chrono::steady_clock;
 
-  clock::time_point begin, end;  // of the last call
+  clock::time_point begin, end;  // of the last call; of one that waited, from when it went on
   std::thread::id thread;
   std::int64_t calls = 0;
-  clock::duration spent{};  // by all calls
+  clock::duration spent{}, waited{};  // by all calls
 };
 
 }  // namespace flowgraph::detail

@@ -54,10 +54,18 @@ class basic_instruction_runner {
       const variable_hold hold(*company.room, memory.used_by(i), company.within);
       done = what.begin(memory.call(i).args, w);
     }
-    if (done) finish(i, what);
-    return done;
+    if (!done) return false;
+    what.finish(memory.call(i).args);
+    end_time(i);
+    return true;
   }
+  // Of what was woken.
   void finish(int i, attempt& what) const {
+    if (company.times != nullptr) {
+      const timing::clock::time_point asked = company.times[i].begin;
+      begin_time(i);
+      company.times[i].waited += company.times[i].begin - asked;
+    }
     what.finish(memory.call(i).args);
     end_time(i);
   }
