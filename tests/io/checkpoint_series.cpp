@@ -81,6 +81,12 @@ TEST_CASE("checkpoint_series: the last and the best stay") {
   resumed.save(s, 120);
   CHECK(steps_of(resumed) == steps{110, 120});
 
+  // Of equals the best is the one that was saved last, whatever its step.
+  fg::checkpoint_series equals(scratch / "equals", {.keep_last = 1, .keep_best = 1, .better = fg::better::higher});
+  for (const std::uint64_t step : steps{10, 20, 30, 15, 16}) equals.save(s, step, {.metric = 0.5});
+  CHECK(equals.best()->step == 16);
+  CHECK(steps_of(equals) == steps{16});
+
   fg::checkpoint_series all(scratch / "all", {.keep_last = 0});
   for (std::uint64_t i = 0; i < 7; ++i) all.save(s, i);
   CHECK(steps_of(all).size() == 7);
@@ -99,11 +105,15 @@ TEST_CASE("checkpoint_series: temporaries and rubbish are neither found nor, if 
   fg::testing::put_content(scratch / "run/notes.txt", "mine");
   fg::testing::put_content(scratch / "run/checkpoint-000000000010.safetensors.123.0.tmp", good);
   std::filesystem::create_directory(scratch / "run/checkpoint-000000000011.safetensors");
+  const std::string others[] = {"checkpoint-.tmp", "checkpoint-notes.tmp", "checkpoint-notes.1.2.tmp",
+                                "checkpoint-000000000001.safetensors.old.tmp"};
+  for (const std::string& name : others) fg::testing::put_content(scratch / ("run/" + name), "mine");
   CHECK(series.latest()->step == 5);
   CHECK(steps_of(series) == steps{5});
   series.save(s, 6);
   CHECK(steps_of(series) == steps{6});
   CHECK(std::filesystem::exists(scratch / "run/notes.txt"));
+  for (const std::string& name : others) CHECK(std::filesystem::exists(scratch / ("run/" + name)));
   CHECK(std::filesystem::exists(scratch / "run/checkpoint-7.safetensors"));
   CHECK(!std::filesystem::exists(scratch / "run/checkpoint-000000000010.safetensors.123.0.tmp"));
 

@@ -120,10 +120,12 @@ TEST_CASE("who is killed while saving leaves no file behind the next save") {
   }
   // As a file system without nameless files leaves it.
   put_content(scratch / "file.999999.0.tmp", "half");
-  put_content(scratch / "other.999999.0.tmp", "not mine");
+  const char* others[] = {"other.999999.0.tmp", "file.tmp",       "file.mine.tmp",
+                          "file.1.tmp",         "file.old.1.tmp", "file.1.x.tmp"};
+  for (const char* name : others) put_content(scratch / name, "not mine");
   save(scratch / "file", "whole");
-  CHECK(count_temporaries(scratch.path()) == 1);
-  CHECK(std::filesystem::exists(scratch / "other.999999.0.tmp"));
+  CHECK(count_temporaries(scratch.path()) == 6);
+  for (const char* name : others) CHECK(std::filesystem::exists(scratch / name));
 }
 
 TEST_CASE("what another process is writing is not taken for a leftover") {

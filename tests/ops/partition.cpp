@@ -191,8 +191,8 @@ TEST_CASE("rules whose epsilon is 0 move the rows that were looked up, and no ot
     fg::graph g;
     auto ids = g.placeholder<i64, batch>("ids");
     auto table = g.variable<T, 4, 2>("table", fg::init::ones());
-    const auto rows = embedding_lookup(table, dynamic_partition<2>(ids, ids % 2)[1]).rows;
-    const auto train = optimizer.minimize(reduce_sum(rows));
+    const auto found = embedding_lookup(table, dynamic_partition<2>(ids, ids % 2)[1]).rows;
+    const auto train = optimizer.minimize(reduce_sum(found));
     fg::dynamic_session s(g);
     s.run(train, fg::feed(ids, std::vector<i64>{3, 3, 2, 1}));
     const auto after = s.get(table);

@@ -228,6 +228,16 @@ TEST_CASE("what a rule requires of a named extent is checked when it is bound") 
   CHECK(s.run(rest, fg::feed(x, fed(4))).size() == 0);
   const auto back = fg::strided_slice<fg::from<-3>, fg::to<fg::edge>, fg::by<2>>(x);
   needs(std::pair(back, fg::problem::slice_bounds), "needs at least 3 where", fg::feed(x, fed(2)));
+  // Backward a position is an element: what begins at the third needs three, and of none all is none.
+  const auto down = fg::strided_slice<fg::from<2>, fg::to<0>, fg::by<-1>>(x);
+  needs(std::pair(down, fg::problem::slice_bounds), "needs at least 3 where", fg::feed(x, fed(2)));
+  CHECK(s.run(down, fg::feed(x, fed(3))).size() == 2);
+  const auto reversed = fg::strided_slice<fg::from<fg::edge>, fg::to<fg::edge>, fg::by<-1>>(x);
+  CHECK(s.run(reversed, fg::feed(x, fed(0))).size() == 0);
+  CHECK(s.run(reversed, fg::feed(x, fed(2))).size() == 2);
+  const auto by_two = fg::strided_slice<fg::from<-2>, fg::to<fg::edge>, fg::by<-2>>(x);
+  CHECK(s.run(by_two, fg::feed(x, fed(1))).size() == 0);
+  CHECK(s.run(by_two, fg::feed(x, fed(4))).size() == 2);
   const auto square_image = [&](int side) { return fg::ndarray<float, 1, n, n, 1>({1, side, side, 1}); };
   const auto convolved = fg::conv2d<fg::conv{.stride = {2, 2}}>(image, filter);
   const auto pooled =

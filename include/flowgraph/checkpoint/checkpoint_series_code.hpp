@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,7 +30,7 @@ inline std::string series_file_name(std::uint64_t step) {
   return fmt::format("{}{:012}{}", series_prefix, step, series_suffix);
 }
 // The step of "checkpoint-000000000100.safetensors"; nothing for other names.
-inline std::optional<std::uint64_t> step_of(const std::string& name) {
+inline std::optional<std::uint64_t> step_of(std::string_view name) {
   if (!name.starts_with(series_prefix) || name.size() < series_prefix.size() + series_suffix.size()) return {};
   std::uint64_t step = 0;
   std::from_chars(name.data() + series_prefix.size(), name.data() + name.size(), step);
@@ -39,19 +38,21 @@ inline std::optional<std::uint64_t> step_of(const std::string& name) {
   return step;
 }
 
-inline std::filesystem::directory_iterator files_of(const std::filesystem::path& directory) {
-  std::error_code ec;
-  std::filesystem::directory_iterator files(directory, ec);
-  if (ec) throw file_error(problem::file_access, directory.string(), {}, {"expected a directory: ", ec.message()});
-  return files;
-}
-// By name. A file that vanishes meanwhile was removed by who writes.
-inline std::vector<series_entry> series_files(const std::filesystem::path& directory) {
+// In no order. A file that vanishes meanwhile was removed by who writes.
+inline std::vector<series_entry> series_files(const std::string& directory) {
   std::vector<series_entry> found;
-  std::error_code failed;
-  for (const auto& file : files_of(directory))
-    if (const auto step = step_of(file.path().filename().string()); step && file.is_regular_file(failed))
-      found.push_back({.path = file.path(), .step = *step, .metric = {}});
+  const bool read = for_each_name(directory, [&](std::string_view name) {
+    const auto step = step_of(name);
+    if (!step) return;
+    const std::string path = directory + "/" + std::string(name);
+    struct stat facts;
+    if (::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
+      found.push_back({.path = path, .step = *step, .metric = {}});
+  });
+  if (!read) {
+    const std::string why = std::generic_category().message(errno);
+    throw file_error(problem::file_access, directory, {}, {"expected a directory: ", why});
+  }
   return found;
 }
 // Whether it is complete; if so, with what was noted in it.
@@ -72,7 +73,7 @@ inline bool look_into(series_entry& e) {
   }
 }
 // As they were saved: who goes on from an earlier step saves later what has a smaller number.
-inline std::vector<series_entry> complete_files(const std::filesystem::path& directory) {
+inline std::vector<series_entry> complete_files(const std::string& directory) {
   std::vector<series_entry> all = series_files(directory);
   std::erase_if(all, [](series_entry& e) { return !look_into(e); });
   std::sort(all.begin(), all.end(), [](const series_entry& a, const series_entry& b) {
@@ -85,21 +86,20 @@ inline void sort_by_metric(std::vector<series_entry>& all, flowgraph::better bet
   std::erase_if(all, [](const series_entry& e) { return !e.metric || std::isnan(*e.metric); });
   std::sort(all.begin(), all.end(), [better](const series_entry& a, const series_entry& b) {
     if (*a.metric != *b.metric) return (*a.metric < *b.metric) == (better == flowgraph::better::lower);
-    return a.step > b.step;
+    return a.save != b.save ? a.save > b.save : a.step > b.step;
   });
 }
 
 // Removes what need not stay. all: as they were saved.
 inline void tidy(const std::vector<series_entry>& all, const series_options& o) {
   if (o.keep_last <= 0) return;
-  std::error_code ignored;
   std::vector<series_entry> old = all, best = all;
   old.resize(old.size() - std::min(old.size(), static_cast<std::size_t>(o.keep_last)));
   sort_by_metric(best, o.better);
   best.resize(std::min(best.size(), static_cast<std::size_t>(std::max(0, o.keep_best))));
   for (const series_entry& e : old)
     if (std::none_of(best.begin(), best.end(), [&](const series_entry& b) { return b.step == e.step; }))
-      std::filesystem::remove(e.path.string(), ignored);
+      ::unlink(e.path.c_str());
 }
 
 // The last copy that was written: its memory serves the next one.
@@ -121,24 +121,24 @@ class spare_copy {
 
 class series_writer {
  public:
-  series_writer(std::filesystem::path directory, series_options options)
+  series_writer(std::string directory, series_options options)
       : directory_(std::move(directory)),
         options_(std::move(options)) {
-    make_directories(directory_.string());
-    files_of(directory_);
+    make_directories(directory_);
+    series_files(directory_);
   }
 
-  const std::filesystem::path& directory() const { return directory_; }
+  const std::string& directory() const { return directory_; }
   const series_options& options() const { return options_; }
 
   void save(engine& e, std::uint64_t step, const checkpoint_note& note) {
     auto copy = std::make_shared<session_copy>(copy_session(e, options_.checkpoint, note.metadata, spare_->take()));
     if (note.metric) copy->metadata[metric_key] = fmt::format("{}", *note.metric);
     writer_.post([directory = directory_, options = options_, step, metric = note.metric, copy, spare = spare_] {
-      remove_leftovers(directory.string(), series_prefix);
+      remove_leftovers(directory, [](std::string_view name) { return step_of(name).has_value(); });
       std::vector<series_entry> all = complete_files(directory);
       const std::uint64_t save = all.empty() ? 1 : all.back().save + 1;
-      const std::filesystem::path path = directory / series_file_name(step);
+      const std::string path = directory + "/" + series_file_name(step);
       copy->metadata[save_key] = std::to_string(save);
       write_safetensors(path, copy->tensors, copy->metadata);
       spare->give(std::move(*copy));
@@ -150,7 +150,7 @@ class series_writer {
   void wait() { writer_.wait(); }
 
  private:
-  std::filesystem::path directory_;
+  std::string directory_;
   series_options options_;
   std::shared_ptr<spare_copy> spare_ = std::make_shared<spare_copy>();
   background writer_{2};
@@ -159,7 +159,7 @@ class series_writer {
 inline namespace FLOWGRAPH_HALF {
 
 FLOWGRAPH_OTHER_HALF series_handle begin_series(const file_path& directory, series_options options) {
-  return series_handle(new series_writer(directory, std::move(options)));
+  return series_handle(new series_writer(directory.string(), std::move(options)));
 }
 FLOWGRAPH_OTHER_HALF void give_back(series_writer* w) noexcept { delete w; }
 FLOWGRAPH_OTHER_HALF void save_in_series(series_writer& w, engine& e, std::uint64_t step, const checkpoint_note& note) {

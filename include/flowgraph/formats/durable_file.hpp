@@ -119,17 +119,41 @@ inline bool is_left_over(const std::string& temporary) {
   const open_file file(temporary, O_RDONLY | O_NONBLOCK, temporary);
   return file.is_open() && ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0;
 }
-// Files that processes which were killed were writing: "prefix...<process>.<number>.tmp".
-inline void remove_leftovers(const std::string& directory, std::string_view prefix) {
-  DIR* const all = ::opendir(directory.c_str());
-  if (all == nullptr) return;
-  while (const dirent* entry = ::readdir(all)) {
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with(prefix) || !name.ends_with(temporary_suffix)) continue;
+// What a file was to be called, of the name that temporary_path gave it; empty: it gave no such name.
+inline std::string_view named_before(std::string_view name) {
+  if (!name.ends_with(temporary_suffix)) return {};
+  name.remove_suffix(temporary_suffix.size());
+  for (int part = 0; part < 2; ++part) {  // the count, and the process
+    const std::size_t dot = name.find_last_not_of("0123456789");
+    if (dot == std::string_view::npos || name[dot] != '.' || dot + 1 == name.size()) return {};
+    name = name.substr(0, dot);
+  }
+  return name;
+}
+// f(name) for all that lies in a directory, in no order. False: it can't be read, and errno says why. Not
+// std::filesystem's iterator, which ends the program where memory fails.
+template <class F>
+bool for_each_name(const std::string& directory, const F& f) {
+  struct closing {
+    DIR* all;
+    ~closing() {
+      if (all != nullptr) ::closedir(all);
+    }
+  };
+  const closing open{::opendir(directory.c_str())};
+  if (open.all == nullptr) return false;
+  while (const dirent* entry = ::readdir(open.all)) f(std::string_view(entry->d_name));
+  return true;
+}
+// Removes files that processes which were killed were writing; is_ours(what they were to be called).
+template <class F>
+void remove_leftovers(const std::string& directory, const F& is_ours) {
+  for_each_name(directory, [&](std::string_view name) {
+    const std::string_view whole = named_before(name);
+    if (whole.empty() || !is_ours(whole)) return;
     const std::string path = directory + "/" + std::string(name);
     if (is_left_over(path)) ::unlink(path.c_str());
-  }
-  ::closedir(all);
+  });
 }
 
 // Where links lead to. What is there stays a link, and its target is written.
@@ -156,7 +180,8 @@ class durable_file {
   void write(std::span<const std::span<const std::byte>> parts) {
     if (exists_ && !S_ISREG(was_.st_mode)) return write_to_device(parts);
     const std::string directory = directory_of(path_);
-    remove_leftovers(directory, path_.substr(path_.rfind('/') + 1) + ".");
+    const std::string_view own = std::string_view(path_).substr(path_.rfind('/') + 1);
+    remove_leftovers(directory, [own](std::string_view name) { return name == own; });
     if (!write_unnamed(directory, parts)) write_named(parts);
     sync_directory(directory);
   }

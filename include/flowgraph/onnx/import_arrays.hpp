@@ -315,7 +315,7 @@ inline void import_trilu(node_import& n) {
   const ref x = n.in(0);
   const std::vector<std::int64_t> given = n.has(1) ? n.numbers(1, "k") : std::vector<std::int64_t>{0};
   const bool upper = n.integer("upper", 1) != 0;
-  if (given.size() != 1 || std::abs(given[0]) > most_elements || x.rank() < 2)
+  if (given.size() != 1 || given[0] > most_elements || given[0] < -most_elements || x.rank() < 2)
     node_import::fail("a matrix and one k are needed");
   const std::int64_t k = given[0];
   if (upper && k <= 0) return n.give(emit<ops::band_part>({-k, -1}, x));

@@ -113,7 +113,11 @@ FLOWGRAPH_CONSTEXPR extent named_walk_count(inference& f, extent n, std::int64_t
     a = b;
     b = swapped;
   }
-  for (const place& p : {a, b}) f.require_room(n, 0, p.offset < 0 ? -p.offset : p.offset, problem::slice_bounds);
+  // Forward a position is a cut, from 0 to n; backward it is an element, or -1 before the first.
+  for (const place& p : {a, b}) {
+    const std::int64_t least = forward ? p.offset : p.offset + 1;
+    f.require_room(n, 0, least < 0 ? -least : least, problem::slice_bounds);
+  }
   const std::int64_t step = forward ? stride : -stride;
   const std::int64_t offset = b.offset - a.offset;
   f.require(b.from_back || !a.from_back, problem::slice_bounds);
