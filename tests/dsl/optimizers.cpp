@@ -1,5 +1,6 @@
 // Optimizers, schedules and clippings, step by step beside PyTorch's and TensorFlow's.
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <tuple>
@@ -260,4 +261,86 @@ TEST_CASE("parameters that make no sense are refused when the graph is built") {
   CHECK_THROWS_AS(std::ignore = fg::ftrl(0.1, {.l1 = -1}).minimize(loss), fg::argument_error);
   CHECK_THROWS_AS(std::ignore = fg::lion(0.1, {.beta2 = -0.1}).minimize(loss), fg::argument_error);
   CHECK_THROWS_AS(std::ignore = fg::adadelta(1.0, 0.9, 0).minimize(loss), fg::argument_error);
+}
+
+namespace {
+
+// One mistake in a schedule, in a graph that the compiler builds: what it records there.
+template <class Schedule>
+constexpr fg::problem recorded(const Schedule& rate) {
+  fg::graph g;
+  const auto loss = reduce_sum(square(g.variable<float, 3>("w")));
+  std::ignore = fg::gradient_descent(rate).minimize(loss);
+  return g.data().first_fault.why;
+}
+
+}  // namespace
+
+TEST_CASE("schedules of numbers that make no sense are refused when the graph is built") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const auto refused = [](const auto& rate) {
+    fg::graph g;
+    const auto loss = reduce_sum(square(g.variable<float, 3>("w")));
+    CHECK_THROWS_AS(std::ignore = fg::gradient_descent(rate).minimize(loss), fg::argument_error);
+  };
+  const auto taken = [](const auto& rate) {
+    fg::graph g;
+    const auto loss = reduce_sum(square(g.variable<float, 3>("w")));
+    CHECK_NOTHROW(std::ignore = fg::gradient_descent(rate).minimize(loss));
+  };
+  for (const double steps : {0.0, -5.0, nan, inf}) {
+    CAPTURE(steps);
+    refused(fg::cosine_decay(0.1, steps));
+    refused(fg::exponential_decay(0.1, 0.5, steps));
+    refused(fg::step_decay(0.1, 0.5, steps));
+    refused(fg::piecewise_constant({steps}, {0.1, 0.01}));
+  }
+  for (const double rate : {0.0, -0.1, nan, inf}) {
+    CAPTURE(rate);
+    refused(fg::cosine_decay(rate, 10));
+    refused(fg::exponential_decay(rate, 0.5, 10));
+    refused(fg::exponential_decay(0.1, rate, 10));
+    refused(fg::step_decay(0.1, rate, 10));
+    refused(fg::warm_up(10, rate));
+    refused(fg::warm_up(10, fg::cosine_decay(rate, 10)));
+  }
+  for (const double low : {-0.1, nan, inf}) {
+    CAPTURE(low);
+    refused(fg::cosine_decay(0.1, 10, low));
+    refused(fg::piecewise_constant({10}, {0.1, low}));
+    refused(fg::warm_up(low, 0.1));
+  }
+  refused(fg::exponential_decay(-0.1, 2, 0));
+  refused(fg::piecewise_constant({20, 20}, {0.1, 0.05, 0.01}));
+  refused(fg::piecewise_constant({60, 20}, {0.1, 0.05, 0.01}));
+  taken(fg::piecewise_constant({20, 60}, {0, 0.1, 0}));  // two rests
+  taken(fg::exponential_decay(1e-6, 1.1, 1));            // a search for a rate grows
+  taken(fg::warm_up(0, 0.1));
+
+  static_assert(recorded(fg::cosine_decay(0.1, 10)) == fg::problem::none);
+  static_assert(recorded(fg::cosine_decay(0.1, 0)) == fg::problem::hyper_parameter);
+  static_assert(recorded(fg::warm_up(5, fg::step_decay(-1, 0.5, 10))) == fg::problem::learning_rate);
+}
+
+TEST_CASE("gradients are not clipped to what is no norm, nor between bounds that are none") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  fg::graph g;
+  const auto w = g.variable<float, 3>("w");
+  const auto gradients = fg::gradient_descent(0.1).compute_gradients(reduce_sum(square(w)));
+  for (const double most : {0.0, -1.0, nan, inf}) {
+    CAPTURE(most);
+    CHECK_THROWS_AS(fg::clip_by_norm(gradients, most), fg::argument_error);
+    CHECK_THROWS_AS(fg::clip_by_global_norm(gradients, most), fg::argument_error);
+  }
+  for (const double decay : {-5.0, nan, inf}) {
+    CAPTURE(decay);
+    CHECK_THROWS_AS(fg::add_weight_decay(gradients, decay), fg::argument_error);
+  }
+  CHECK_THROWS_AS(fg::clip_by_value(gradients, 1, -1), fg::argument_error);
+  CHECK_THROWS_AS(fg::clip_by_value(gradients, nan, 1), fg::argument_error);
+  CHECK_THROWS_AS(clip(w, 1, -1), fg::argument_error);
+  CHECK_THROWS_AS(clip(w, 0.0, nan), fg::argument_error);
+  CHECK_NOTHROW(fg::clip_by_value(gradients, -inf, inf));
+  CHECK_NOTHROW(fg::add_weight_decay(gradients, 0));
+  CHECK_NOTHROW(clip(w, 1, 1));
 }

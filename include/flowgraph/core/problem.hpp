@@ -107,7 +107,8 @@
   X(parameter_differs, "a variable that is shared must have the element type and extents that it has already") \
   X(rate_kind, "an optimizer takes a learning rate, which is a number, a scalar tensor or a schedule, as in fg::adam(0.01)") \
   X(learning_rate, "a learning rate must be a finite number above 0") \
-  X(hyper_parameter, "a hyper-parameter of the optimizer is out of its range") \
+  X(hyper_parameter, "a hyper-parameter is out of its range") \
+  X(clip_bounds, "clipping takes a lower bound and an upper one that is not below it") \
   X(already_said, "the graph has a mistake that the compiler has reported") \
   X(invalid_graph, "the graph is malformed") \
   X(invalid_plan, "the plan is malformed") \

@@ -299,7 +299,8 @@ class graph_data {
     line.append(static_cast<std::int64_t>(where.line));
     const std::initializer_list<std::string_view> message = {where.file, ":",    line.view(),  ": \"",
                                                              subject,    "\": ", sentence(why)};
-    if (why == problem::learning_rate || why == problem::hyper_parameter) throw argument_error(why, message);
+    if (why == problem::learning_rate || why == problem::hyper_parameter || why == problem::clip_bounds)
+      throw argument_error(why, message);
     throw graph_error(why, message);
   }
 

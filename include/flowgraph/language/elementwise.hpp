@@ -145,6 +145,10 @@ constexpr auto silu(const T& x, caller where = {}) {
 }
 template <any_tensor T, class Low, class High>
 constexpr auto clip(const T& x, const Low& low, const High& high, caller where = {}) {
+  if constexpr (number<Low> && number<High>) {
+    x.graph->where = where;
+    if (!(static_cast<double>(low) <= static_cast<double>(high))) x.graph->fail(problem::clip_bounds, "clip");
+  }
   return minimum(maximum(x, low, where), high, where);
 }
 

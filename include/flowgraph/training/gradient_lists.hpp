@@ -40,17 +40,25 @@ FLOWGRAPH_CONSTEXPR ref sum_of_squares(ref gradient) {
 // 1 where the norm is at most `most`, else what scales it down to that.
 constexpr ref scale_to(ref norm, double most) { return most / emit<ops::maximum>(norm, ops::scalar_like(norm, most)); }
 
+constexpr void require(const gradient_list& list, bool ok, problem why, std::string_view function, caller where) {
+  if (ok) return;
+  list.graph->where = where;
+  list.graph->fail(why, function);
+}
+
 }  // namespace detail
 
 // Every element between low and high.
-FLOWGRAPH_CONSTEXPR gradient_list clip_by_value(const gradient_list& list, double low, double high) {
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_value(const gradient_list& list, double low, double high, caller where = {}) {
+  detail::require(list, low <= high, problem::clip_bounds, "clip_by_value", where);
   return detail::map_gradients(list, true, [&](ref g) {
     return emit<ops::minimum>(emit<ops::maximum>(g, ops::scalar_like(g, low)), ops::scalar_like(g, high));
   });
 }
 
-// Each gradient scaled down to this Euclidean norm, if its own is greater.
-FLOWGRAPH_CONSTEXPR gradient_list clip_by_norm(const gradient_list& list, double most) {
+// Each gradient scaled down to this Euclidean norm, which is above 0, if its own is greater.
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_norm(const gradient_list& list, double most, caller where = {}) {
+  detail::require(list, detail::finite_positive(most), problem::hyper_parameter, "clip_by_norm", where);
   gradient_list result = list;
   for (gradient_list::entry& e : result.entries) {
     const ref gradient{list.graph, e.gradient};
@@ -69,13 +77,15 @@ FLOWGRAPH_CONSTEXPR ref global_norm(const gradient_list& list) {
 }
 
 // All gradients scaled by one number, so that their global norm is at most this.
-FLOWGRAPH_CONSTEXPR gradient_list clip_by_global_norm(const gradient_list& list, double most) {
+FLOWGRAPH_CONSTEXPR gradient_list clip_by_global_norm(const gradient_list& list, double most, caller where = {}) {
+  detail::require(list, detail::finite_positive(most), problem::hyper_parameter, "clip_by_global_norm", where);
   const ref scale = detail::scale_to(global_norm(list), most);
   return detail::map_gradients(list, false, [&](ref g) { return g * detail::scalar_cast(scale, g.type()); });
 }
 
 // g + decay w: the gradient of the loss plus decay/2 |w|^2. Of an embedding only the rows that were looked up.
-FLOWGRAPH_CONSTEXPR gradient_list add_weight_decay(const gradient_list& list, double decay) {
+FLOWGRAPH_CONSTEXPR gradient_list add_weight_decay(const gradient_list& list, double decay, caller where = {}) {
+  detail::require(list, detail::finite_or_zero(decay), problem::hyper_parameter, "add_weight_decay", where);
   gradient_list result = list;
   for (int k = 0; k < list.size(); ++k) {
     const ref w = list.variable(k), g = list.gradient(k);

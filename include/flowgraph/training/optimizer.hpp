@@ -168,6 +168,7 @@ class update_step {
 namespace detail {
 
 constexpr bool finite_positive(double x) { return x > 0 && x - x == 0; }
+constexpr bool finite_or_zero(double x) { return x == 0 || finite_positive(x); }
 constexpr bool within(double x, double low, double below) { return x >= low && x < below; }
 
 // Stands for a learning rate that is none, or is missing; the compiler has reported it.
