@@ -161,6 +161,10 @@ TEST_CASE("fit: when it ends, and what the best is") {
   CHECK(run({3, 2, 1, 2, 3}, {.better = fg::better::higher}).best_epoch == 0);
   CHECK(run({nan, 2, nan}, {}).best_epoch == 1);
   CHECK(run({nan, nan}, {}).best_epoch == -1);
+  CHECK(std::isnan(run({nan, nan}, {}).best_value));
+  CHECK(std::isnan(run({nan, nan}, {.better = fg::better::higher}).best_value));
+  CHECK(std::isnan(fg::fit_history().best_value));
+  CHECK(run({nan, 2, nan}, {}).best_value == 2);
 
   const auto patient = run({3, 2, 2, 2.5, 1}, {.patience = 2});
   CHECK(patient.epochs.size() == 4);
@@ -184,6 +188,10 @@ TEST_CASE("fit: when it ends, and what the best is") {
   const auto resumed = rest.run({.epochs = 5, .first_epoch = 2});
   CHECK(resumed.epochs.size() == 3);
   CHECK(resumed.epochs.front().epoch == 2);
+  const auto done = rest.run({.epochs = 5, .first_epoch = 5});
+  CHECK(done.epochs.empty());
+  CHECK(done.best_epoch == -1);
+  CHECK(std::isnan(done.best_value));
 }
 
 TEST_CASE("fit: the best epoch is what stays") {
@@ -195,6 +203,21 @@ TEST_CASE("fit: the best epoch is what stays") {
   script kept{{3, 1, 2, 4}};
   kept.run({.best = scratch / "best"});
   CHECK(kept.s.get<"n">() == 4);
+}
+
+TEST_CASE("fit: without a best epoch there is none to restore, not even one of a training before") {
+  const fg::testing::scratch_directory scratch;
+  const fg::fit_options o{.best = scratch / "best", .restore_best = true};
+  script{{3, 1}}.run(o);
+  const double nan = std::nan("");
+  script t{{nan, nan, nan}};
+  CHECK_THROWS_WITH_AS(t.run(o), "fit: there is no best epoch to restore: \"loss\" was a number in none of 3 epochs",
+                       fg::argument_error);
+  CHECK(t.s.get<"n">() == 3);
+  script finished{{1}};
+  CHECK_THROWS_AS(finished.run({.epochs = 2, .first_epoch = 2, .best = scratch / "best", .restore_best = true}),
+                  fg::argument_error);
+  CHECK(finished.s.get<"n">() == 0);
 }
 
 TEST_CASE("fit: means count rows, and a graph built at run time is trained by a function") {
@@ -221,6 +244,7 @@ TEST_CASE("fit: what makes no sense is refused before anything runs") {
   };
   refused({.epochs = -1});
   refused({.first_epoch = -1});
+  refused({.epochs = 2, .first_epoch = 5});
   refused({.patience = -1});
   refused({.monitor = "accuracy"});
   refused({.restore_best = true});

@@ -59,6 +59,8 @@ FLOWGRAPH_OTHER_HALF fit_history run_fit(const fit_work& work, const std::vector
                                          const fit_options& o) {
   require_fit(o.epochs >= 0, "at least 0 epochs", o.epochs);
   require_fit(o.first_epoch >= 0, "a first epoch of at least 0", o.first_epoch);
+  require_fit(o.first_epoch <= o.epochs, fmt::format("at most all of the {} epochs to be done already", o.epochs),
+              o.first_epoch);
   require_fit(o.patience >= 0, "a patience of at least 0 epochs", o.patience);
   require_fit(!o.restore_best || !o.best.empty(), "a file for the best epoch, which is to be restored", 0);
   const int watched = monitored(compared, o);
@@ -81,8 +83,10 @@ FLOWGRAPH_OTHER_HALF fit_history run_fit(const fit_work& work, const std::vector
     if (watched >= 0) {
       const auto& values = e.validation.empty() ? e.training : e.validation;
       e.best = best.take(values[static_cast<std::size_t>(watched)].value);
-      if (e.best) history.best_epoch = epoch;
-      history.best_value = best.value();
+      if (e.best) {
+        history.best_epoch = epoch;
+        history.best_value = best.value();
+      }
     }
     if (e.best && !o.best.empty()) work.save(o.best, {{"epoch", std::to_string(epoch + 1)}});
 
@@ -93,7 +97,14 @@ FLOWGRAPH_OTHER_HALF fit_history run_fit(const fit_work& work, const std::vector
     history.stopped_early = (o.patience > 0 && epoch - last_good >= o.patience) || (o.after_epoch && !o.after_epoch(e));
     history.epochs.push_back(std::move(e));
   }
-  if (o.restore_best && history.best_epoch >= 0) work.restore(o.best);
+  if (o.restore_best) {
+    if (history.best_epoch < 0)
+      throw argument_error(
+          problem::fit_argument,
+          fmt::format("fit: there is no best epoch to restore: \"{}\" was a number in none of {} epochs",
+                      compared[static_cast<std::size_t>(watched)], history.epochs.size()));
+    work.restore(o.best);
+  }
   return history;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,16 @@ struct fit_epoch {
 
 struct fit_history {
   std::vector<fit_epoch> epochs;
-  int best_epoch = -1;         // -1: nothing is compared
-  double best_value = 0;       // of what is compared
+  int best_epoch = -1;  // -1: there is none, as nothing is compared or no value is a number
+  // Of what is compared in the best epoch; without one it is not a number, which is better than nothing else.
+  double best_value = std::numeric_limits<double>::quiet_NaN();
   bool stopped_early = false;  // by patience or after_epoch
 };
 
 struct fit_options {
   int epochs = 1;
-  // Where a training goes on that was interrupted: how many epochs are done already.
+  // Where a training goes on that was interrupted: how many epochs are done already. With all of them nothing is left
+  // to do: the history is empty and the session stays as it is. More than all are refused.
   int first_epoch = 0;
   // The value that epochs are compared by: of validation if there is one, else of training. Empty: the first.
   std::string monitor = {};
@@ -48,7 +51,8 @@ struct fit_options {
   double min_delta = 0;
   // A file for the best epoch's session, as fg::save writes it. Empty: none.
   file_path best = {};
-  // The session ends as it was after the best epoch; needs `best`.
+  // The session ends as it was after the best epoch; needs `best`. Without a best epoch, as no value was a number or no
+  // epoch was left to do, the training ends with an fg::argument_error, and the session is as the last epoch left it.
   bool restore_best = false;
   flowgraph::progress progress = flowgraph::progress::automatic;
   std::FILE* output = stderr;
