@@ -174,6 +174,7 @@
   X(variable_differs, "a variable of this name exists with another element type or other extents") \
   X(no_such_variable, "no session has brought a variable of this name") \
   X(variable_unnamed, "a variable needs a name where sessions or graphs share it") \
+  X(moved_from, "the session has been moved from, and nothing is left to run") \
   X(no_graph_of_its_own, "the session must have a graph of its own, as fg::dynamic_session s(g) has") \
   X(policies_differ, "of sessions that share variables all must be lock_free, or none") \
   X(resource_differs, "a queue, mutex or barrier of this name exists with another kind, capacity or element type") \

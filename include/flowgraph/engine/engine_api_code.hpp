@@ -152,6 +152,9 @@ FLOWGRAPH_LAZY_CODE void bring_variable(engine& e, std::string_view name, dtype 
                                         std::span<const std::int64_t> dims) {
   e.bring(name, type, dims);
 }
+FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_moved_from() {
+  throw argument_error(problem::moved_from, sentence(problem::moved_from));
+}
 FLOWGRAPH_LAZY_CODE [[noreturn]] void refuse_without_graph(std::string_view what) {
   throw graph_error(problem::no_graph_of_its_own, text_from({what, ": ", sentence(problem::no_graph_of_its_own)}));
 }

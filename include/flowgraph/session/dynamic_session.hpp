@@ -61,8 +61,8 @@ using asked_of = decltype(std::tuple_cat(std::declval<typename asked<Arguments>:
 
 }  // namespace detail
 
-// May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once, as
-// long as the graph does not grow at the same time.
+// May be moved, not copied; one that was moved from refuses all calls, with argument_error. run, get, set, initialize
+// and profile may be called on any number of threads at once, as long as the graph does not grow at the same time.
 template <class Tag = void>
 class basic_dynamic_session {
  public:
@@ -91,8 +91,8 @@ class basic_dynamic_session {
   template <detail::run_argument... Arguments>
   auto run(const Arguments&... arguments) {
     return with_step(
-        [this](const graph_view& g, const step& s, const detail::step_request& r) {
-          return detail::run_for_values<detail::asked_of<Arguments...>>(*engine_, *s, g, r);
+        [](detail::engine& e, const graph_view& g, const step& s, const detail::step_request& r) {
+          return detail::run_for_values<detail::asked_of<Arguments...>>(e, *s, g, r);
         },
         arguments...);
   }
@@ -102,8 +102,8 @@ class basic_dynamic_session {
   template <detail::run_argument... Arguments>
   auto run_async(const Arguments&... arguments) {
     return with_step(
-        [this](const graph_view& g, const step& s, const detail::step_request& r) {
-          return detail::start_for_values<detail::asked_of<Arguments...>>(*engine_, *s, g, r, s);
+        [](detail::engine& e, const graph_view& g, const step& s, const detail::step_request& r) {
+          return detail::start_for_values<detail::asked_of<Arguments...>>(e, *s, g, r, s);
         },
         arguments...);
   }
@@ -115,9 +115,8 @@ class basic_dynamic_session {
     const auto targets = detail::targets_of(target);
     if constexpr (detail::target_check<std::remove_cvref_t<decltype(targets)>, detail::asked_of<Arguments...>>::check())
       with_step(
-          [&](const graph_view& g, const step& s, const detail::step_request& r) {
-            detail::run(*engine_, *s, g, r,
-                        [&](const detail::step_values& done) { detail::put_values(done, targets); });
+          [&](detail::engine& e, const graph_view& g, const step& s, const detail::step_request& r) {
+            detail::run(e, *s, g, r, [&](const detail::step_values& done) { detail::put_values(done, targets); });
           },
           arguments...);
   }
@@ -126,8 +125,8 @@ class basic_dynamic_session {
   // Nothing runs; the feeds only say how large everything is.
   template <detail::run_argument... Arguments>
   std::string plan_text(const Arguments&... arguments) {
-    return with_step([this](const graph_view& g, const step& s,
-                            const detail::step_request& r) { return detail::plan_text(*engine_, *s, g, r); },
+    return with_step([](detail::engine& e, const graph_view& g, const step& s,
+                        const detail::step_request& r) { return detail::plan_text(e, *s, g, r); },
                      arguments...);
   }
 
@@ -187,9 +186,10 @@ class basic_dynamic_session {
   friend detail::session_access;
   using step = std::shared_ptr<detail::prepared_step>;
 
-  // use(graph, step, request)
+  // use(engine, graph, step, request)
   template <class Use, class... Arguments>
   auto with_step(const Use& use, const Arguments&... arguments) {
+    detail::engine& e = *engine_;
     const graph_data& graph = graph_of(arguments...);
     constexpr std::size_t n_feeds = (std::size_t{0} + ... + detail::is_feed<Arguments>);
     int fetches[sizeof...(Arguments) - n_feeds + 1], feeds[n_feeds + 1];
@@ -209,8 +209,8 @@ class basic_dynamic_session {
     (sort(arguments), ...);
     // The table of kernels is compiled only where a step is run: where this is.
     const graph_view g = graph.view();
-    return use(g,
-               detail::prepare(*engine_, g, {fetches, fetched}, {feeds, fed},
+    return use(e, g,
+               detail::prepare(e, g, {fetches, fetched}, {feeds, fed},
                                detail::library_kernels<typename detail::void_when_used<Use>::type>()),
                detail::step_request{data, within});
   }

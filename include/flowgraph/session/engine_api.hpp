@@ -97,7 +97,6 @@ template <class Tag = void>
 class basic_signal;
 using signal = basic_signal<>;
 using signal_handle = handle<signal>;
-using engine_handle = handle<engine>;
 
 inline namespace FLOWGRAPH_HALF {
 
@@ -179,6 +178,8 @@ FLOWGRAPH_LAZY_HALF void arrive_at(resource& barrier, const limits* within);
 
 // Of a dynamic_session. Throws name_error, with the names that are near.
 FLOWGRAPH_LAZY_HALF int node_of_name(const graph_view& g, std::string_view name);
+// Throws argument_error: the session has no engine any more.
+FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_moved_from();
 // Throws graph_error: only a session with a graph of its own does this.
 FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_without_graph(std::string_view what);
 // Throws graph_error: handles of one call belong to several graphs.
@@ -191,6 +192,17 @@ FLOWGRAPH_LAZY_HALF [[noreturn]] void refuse_target(const array_view& value, con
 FLOWGRAPH_LAZY_HALF void require_same_devices(const std::vector<std::string>& given, slice<std::string_view> type);
 
 }  // namespace FLOWGRAPH_HALF
+
+// Of a session, which may have been moved from. A step asks once.
+class engine_handle : public handle<engine> {
+ public:
+  using handle<engine>::handle;
+  engine& operator*() const {
+    if (get() == nullptr) [[unlikely]]
+      refuse_moved_from();
+    return *get();
+  }
+};
 
 }  // namespace detail
 }  // namespace flowgraph

@@ -213,7 +213,8 @@ constexpr auto refuse_run() {
 
 }  // namespace detail
 
-// May be moved, not copied. run, get, set, initialize and profile may be called on any number of threads at once.
+// May be moved, not copied; one that was moved from refuses all calls, with argument_error. run, get, set, initialize
+// and profile may be called on any number of threads at once.
 // On several devices: fg::session<fg::on_devices<model, "/cpu:0", "/cpu:1">>.
 template <const auto& Model>
 class session {
@@ -267,7 +268,8 @@ class session {
       return detail::after_mistake{};
     } else {
       const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
-      return detail::plan_text(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, nullptr});
+      detail::engine& e = *engine_;
+      return detail::plan_text(e, step_of<Fetch...>(e, feeds...), graph, {data.of, nullptr});
     }
   }
 
@@ -407,11 +409,12 @@ class session {
       return detail::after_mistake::as<typename decltype(detail::result_after_mistake<Model, Fetch...>())::type>();
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      detail::engine& e = *engine_;
       const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
       if constexpr (std::is_same_v<Targets, no_targets>)
-        return detail::run_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within});
+        return detail::run_for_values<values>(e, step_of<Fetch...>(e, feeds...), graph, {data.of, within});
       else if constexpr (detail::target_check<Targets, values>::check())
-        detail::run(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within},
+        detail::run(e, step_of<Fetch...>(e, feeds...), graph, {data.of, within},
                     [&](const detail::step_values& done) { detail::put_values(done, targets); });
     }
   }
@@ -422,8 +425,9 @@ class session {
       return detail::after_mistake{};
     } else {
       using values = detail::fetched_tuple<Model, node<Fetch>...>;
+      detail::engine& e = *engine_;
       const detail::ordered_data<call<std::tuple<Feeds...>, Fetch...>, Feeds...> data(feeds...);
-      return detail::start_for_values<values>(*engine_, step_of<Fetch...>(feeds...), graph, {data.of, within});
+      return detail::start_for_values<values>(e, step_of<Fetch...>(e, feeds...), graph, {data.of, within});
     }
   }
 
@@ -431,8 +435,8 @@ class session {
   using call = detail::call_of<Model, Feeds, Fetch...>;
 
   template <fixed_string... Fetch, class... Feeds>
-  detail::prepared_step& step_of(const Feeds&...) {
-    return detail::prepare(*engine_, detail::static_step<Model, typename call<std::tuple<Feeds...>, Fetch...>::plan>);
+  static detail::prepared_step& step_of(detail::engine& e, const Feeds&...) {
+    return detail::prepare(e, detail::static_step<Model, typename call<std::tuple<Feeds...>, Fetch...>::plan>);
   }
 
   detail::engine_handle engine_;

@@ -12,8 +12,9 @@ struct session_access {
   // With everything that the graph declares by now.
   template <class Session>
   static engine& engine_of(Session& s) {
-    add_state(*s.engine_, s.view());
-    return *s.engine_;
+    engine& e = *s.engine_;
+    add_state(e, s.view());
+    return e;
   }
 };
 
