@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -242,7 +243,7 @@ TEST_CASE("onnx: branches and loops that can't be imported say why") {
 TEST_CASE("onnx: data in other files is read from the model's directory only") {
   const scratch_directory directory;
   // A tensor whose data lies elsewhere: dims 4 3, float, name w, location and where it lies.
-  const auto model = [](const std::string& location) {
+  const auto model = [](const std::string& location, const std::string& length = "48") {
     std::string tensor;
     protozero::pbf_writer t(tensor);
     const std::int64_t dims[] = {4, 3};
@@ -250,7 +251,8 @@ TEST_CASE("onnx: data in other files is read from the model's directory only") {
     t.add_int32(fg::onnx::tags::data_type, 1);
     t.add_string(fg::onnx::tags::tensor_name, "w");
     t.add_enum(fg::onnx::tags::data_location, 1);
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", location}, {"offset", "8"}}) {
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"location", location}, {"offset", "8"}, {"length", length}}) {
       protozero::pbf_writer entry(t, fg::onnx::tags::external_data);
       entry.add_string(fg::onnx::tags::entry_key, key);
       entry.add_string(fg::onnx::tags::entry_value, value);
@@ -266,11 +268,38 @@ TEST_CASE("onnx: data in other files is read from the model's directory only") {
   put_content(directory / "weights.bin", std::string(8 + 48, '\0'));
   put_content(directory / "model.onnx", model("weights.bin"));
   CHECK(fg::import_onnx(directory / "model.onnx").outputs()[0].extents[1] == "3");
+  put_content(directory / "model.onnx", model("weights.bin", ""));
+  CHECK(fg::import_onnx(directory / "model.onnx").outputs()[0].extents[1] == "3");
+  for (const char* length : {"0", "47", "49", "99999", "-48", "48 ", "99999999999999999999"})
+    CHECK_THROWS_AS((put_content(directory / "model.onnx", model("weights.bin", length)),
+                     fg::import_onnx(directory / "model.onnx")),
+                    fg::onnx_error);
+  CHECK_THROWS_AS((put_content(directory / "model.onnx", model(std::string("weights.bin\0x", 13))),
+                   fg::import_onnx(directory / "model.onnx")),
+                  fg::onnx_error);
+  put_content(directory / "model.onnx", model("weights.bin"));
   put_content(directory / "weights.bin", std::string(48, '\0'));
   CHECK_THROWS_AS(fg::import_onnx(directory / "model.onnx"), fg::onnx_error);
   for (const char* place : {"../weights.bin", "/etc/hostname", "", "no_such_file"})
     CHECK_THROWS_AS((put_content(directory / "model.onnx", model(place)), fg::import_onnx(directory / "model.onnx")),
                     fg::onnx_error);
+}
+
+TEST_CASE("onnx: what a recurrent node says of itself must be what its weights are") {
+  const std::string bytes = golden_bytes("torch_recurrent");
+  const auto with = [&](const std::string& name, std::int64_t value) {
+    fg::detail::memory_budget budget("model.onnx", fg::onnx_limits, bytes.size());
+    fg::onnx::model_proto m = fg::onnx::decoder::decode("model.onnx", bytes, budget);
+    for (auto& node : m.graph.nodes) {
+      if (node.op != "LSTM") continue;
+      std::erase_if(node.attributes, [&](const auto& a) { return a.name == name; });
+      node.attributes.push_back({.name = name, .type = 2, .i = value});
+    }
+    return refused(m).faults()[0].reason;
+  };
+  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()})
+    CHECK(with("hidden_size", size).find("don't fit") != std::string::npos);
+  CHECK(with("layout", 7) == "layout must be 0 or 1");
 }
 
 TEST_CASE("onnx: models that are cut off, or have a wrong byte, are refused or imported, and nothing else") {

@@ -404,14 +404,21 @@ class decoder {
     const auto refuse = [&](const std::string& what) {
       fail(problem::file_malformed, "tensor \"" + t.name + "\": its data in \"" + location.string() + "\" " + what);
     };
-    bool inside = location.is_relative() && !location.empty();
+    bool inside = location.is_relative() && !location.empty() && entries["location"].find('\0') == std::string::npos;
     for (const auto& part : location) inside = inside && part != "..";
     if (!inside) refuse("must lie in the model's directory");
-    std::uint64_t offset = 0;
-    for (const char c : entries["offset"]) {
-      if (c < '0' || c > '9' || offset > (std::uint64_t{1} << 50)) refuse("begins at no number");
-      offset = offset * 10 + static_cast<std::uint64_t>(c - '0');
-    }
+    const auto number = [&](const char* entry, const char* otherwise) {
+      std::uint64_t n = 0;
+      for (const char c : entries[entry]) {
+        if (c < '0' || c > '9' || n > (std::uint64_t{1} << 50)) refuse(otherwise);
+        n = n * 10 + static_cast<std::uint64_t>(c - '0');
+      }
+      return n;
+    };
+    const std::uint64_t offset = number("offset", "begins at no number");
+    if (const std::uint64_t given = number("length", "is of no number of bytes");
+        !entries["length"].empty() && given != size)
+      refuse("is of " + std::to_string(given) + " bytes, and the tensor has " + std::to_string(size));
     std::error_code failed;
     const std::filesystem::path directory =
         std::filesystem::canonical(file_.has_parent_path() ? file_.parent_path() : ".", failed);

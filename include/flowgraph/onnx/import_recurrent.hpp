@@ -48,7 +48,9 @@ std::vector<ref> counted_loop(node_import& n, ref count, const std::vector<ref>&
 class recurrent_import {
  public:
   recurrent_import(node_import& n, int gates) : n_(n), gates_(gates), x_(n.floating(0)) {
-    batch_first_ = n.integer("layout", 0) != 0;
+    const std::int64_t layout = n.integer("layout", 0);
+    if (layout != 0 && layout != 1) node_import::fail("layout must be 0 or 1");
+    batch_first_ = layout == 1;
     if (batch_first_) x_ = swap_first(x_);
     const extents x = x_.shape(), r = n.in_shape(2);
     const std::string direction = n.text("direction", "forward");
@@ -58,7 +60,8 @@ class recurrent_import {
     clip_ = n.number("clip", std::numeric_limits<double>::infinity());
     if (!(clip_ > 0)) node_import::fail("clip must be above 0");
     const bool fit = x.rank == 3 && r.rank == 3 && r[0] == directions_ && r[2] > 0 && r[2] <= most_elements / gates &&
-                     r[1] == gates * r[2] && n.in_shape(1) == extents{3, {directions_, r[1], x[2]}};
+                     r[1] == gates * r[2] && n.integer("hidden_size", r[2]) == r[2] &&
+                     n.in_shape(1) == extents{3, {directions_, r[1], x[2]}};
     if (!fit) node_import::fail("its operand and weights don't fit together", problem::recurrent_shapes);
     units_ = r[2];
     state_ = {2, {x[1], units_}};
