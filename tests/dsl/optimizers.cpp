@@ -288,12 +288,12 @@ TEST_CASE("schedules of numbers that make no sense are refused when the graph is
     const auto loss = reduce_sum(square(g.variable<float, 3>("w")));
     CHECK_NOTHROW(std::ignore = fg::gradient_descent(rate).minimize(loss));
   };
-  for (const double steps : {0.0, -5.0, nan, inf}) {
-    CAPTURE(steps);
-    refused(fg::cosine_decay(0.1, steps));
-    refused(fg::exponential_decay(0.1, 0.5, steps));
-    refused(fg::step_decay(0.1, 0.5, steps));
-    refused(fg::piecewise_constant({steps}, {0.1, 0.01}));
+  for (const double turns : {0.0, -5.0, nan, inf}) {
+    CAPTURE(turns);
+    refused(fg::cosine_decay(0.1, turns));
+    refused(fg::exponential_decay(0.1, 0.5, turns));
+    refused(fg::step_decay(0.1, 0.5, turns));
+    refused(fg::piecewise_constant({turns}, {0.1, 0.01}));
   }
   for (const double rate : {0.0, -0.1, nan, inf}) {
     CAPTURE(rate);

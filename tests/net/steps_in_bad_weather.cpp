@@ -116,10 +116,10 @@ class actor final : public waiter {
 };
 
 // A task's part of a step, run as engines do: the first failure is told, the rest given up, and then it ends.
-class part {
+class part_of_step {
  public:
-  part(virtual_loop& loop, std::mt19937_64& random, link_source& source, const plan_view& sends,
-       const plan_view& receives) {
+  part_of_step(virtual_loop& loop, std::mt19937_64& random, link_source& source, const plan_view& sends,
+               const plan_view& receives) {
     for (const plan_view* p : {&sends, &receives}) {
       meets_.push_back(source.make(*p));
       for (int k = 0; k < static_cast<int>(kinds.size()); ++k)
@@ -218,8 +218,8 @@ struct two_parts {
     auto r = a.meet(task_b);
     r->goes_over(at_a.connect(task_b, "process:b", r, loop.now() + 20s));
   }
-  part part_of_a() { return {loop, random, a, there.sends.view(), back.receives.view()}; }
-  part part_of_b() { return {loop, random, b, back.sends.view(), there.receives.view()}; }
+  part_of_step part_of_a() { return {loop, random, a, there.sends.view(), back.receives.view()}; }
+  part_of_step part_of_b() { return {loop, random, b, back.sends.view(), there.receives.view()}; }
 };
 
 // What it failed with: nothing; about that peer; the planned failure; something else.
@@ -252,7 +252,7 @@ TEST_CASE("whatever happens on the way, both parts of a step end") {
       t.outside->bytes_left = static_cast<std::int64_t>(t.random() % (t.random() % 2 == 0 ? 2'000 : 2'000'000));
       t.outside->silent = what == trouble::silence;
     }
-    part in_a = t.part_of_a(), in_b = t.part_of_b();
+    part_of_step in_a = t.part_of_a(), in_b = t.part_of_b();
     for (std::uint64_t step = 1; step <= 3; ++step) {
       CAPTURE(step);
       const auto soon = [&] { return t.loop.now() + std::chrono::microseconds(t.random() % 5000); };

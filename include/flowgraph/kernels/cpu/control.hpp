@@ -51,7 +51,7 @@ struct copy_all {
     char* const kept = scratch<char, copy_all>(static_cast<std::int64_t>(aside));
     char* next = kept;
     for (int i = 1; i < k.n_out; ++i)
-      if (moves(i) && overwritten(i)) {
+      if (moves(i) && overwritten(i) && bytes_of(k.in[i]) > 0) {
         std::memcpy(next, k.in[i].data, bytes_of(k.in[i]));
         next += bytes_of(k.in[i]);
       }

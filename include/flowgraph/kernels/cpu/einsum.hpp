@@ -94,7 +94,7 @@ struct cpu_kernel<ops::einsum> {
       strides[e.terms] = detail::letter_stride(e.result, result, c);
       if (n >= 0) (e.result.has(c) ? kept : summed).push(n, strides);
     }
-    if (e.result.repeats()) std::memset(y, 0, static_cast<std::size_t>(result.size()) * sizeof(T));
+    if (e.result.repeats() && result.size() > 0) std::memset(y, 0, static_cast<std::size_t>(result.size()) * sizeof(T));
     if (kept.empty()) return;
     using wide = detail::sum_type<T>;
     parallel_for(k, kept.size(), part_size(2 * e.terms * summed.size()), [&](std::int64_t first, std::int64_t last) {

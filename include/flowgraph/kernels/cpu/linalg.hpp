@@ -186,7 +186,7 @@ struct cpu_kernel<ops::diag> {
   template <class T>
   static void run(const kernel_args& k) {
     const std::int64_t n = k.out[0].last(0);
-    if (n == 0) return;
+    if (k.out[0].size() == 0) return;
     std::memset(k.out[0].data, 0, static_cast<std::size_t>(k.out[0].size()) * sizeof(T));
     detail::strided_copy copy;
     copy.axis(detail::batch_size(k.out[0]), n * n, n);
