@@ -223,7 +223,7 @@ struct two_parts {
 };
 
 // What it failed with: nothing; about that peer; the planned failure; something else.
-std::string outcome(const std::exception_ptr& why, const task_name& peer) {
+std::string outcome_of(const std::exception_ptr& why, const task_name& peer) {
   if (!why) return "";
   try {
     std::rethrow_exception(why);
@@ -273,7 +273,8 @@ TEST_CASE("whatever happens on the way, both parts of a step end") {
       if (step > 1 || b_comes) CHECK(in_b.is_untouched());
       CHECK(in_a.wrong() == 0);
       CHECK(in_b.wrong() == 0);
-      const std::string end_a = outcome(in_a.failure(), task_b), end_b = b_comes ? outcome(in_b.failure(), task_a) : "";
+      const std::string end_a = outcome_of(in_a.failure(), task_b),
+                        end_b = b_comes ? outcome_of(in_b.failure(), task_a) : "";
       CAPTURE(end_a);
       CAPTURE(end_b);
       switch (what) {
@@ -308,8 +309,8 @@ TEST_CASE("whatever happens on the way, both parts of a step end") {
       t.loop.run_until(t.loop.now() + 1s);
       REQUIRE(in_a.is_over());
       REQUIRE(in_b.is_over());
-      CHECK(outcome(in_a.failure(), task_b) == "");
-      CHECK(outcome(in_b.failure(), task_a) == "");
+      CHECK(outcome_of(in_a.failure(), task_b) == "");
+      CHECK(outcome_of(in_b.failure(), task_a) == "");
       CHECK(in_a.wrong() + in_b.wrong() == 0);
     }
   }
