@@ -71,13 +71,17 @@ class notes final : public link_receiver {
 
   // Each waits; false: not within 20 s.
   bool wait_up() {
-    return wait([&] { return is_up_ || down_; }) && is_up_;
+    bool up = false;
+    wait([&] { return (up = is_up_) || down_; });
+    return up;
   }
   bool wait_down() {
     return wait([&] { return down_ != nullptr; });
   }
   bool wait_arrivals(std::size_t n) {
-    return wait([&] { return arrivals_.size() >= n || down_; }) && arrivals_.size() >= n;
+    bool enough = false;
+    wait([&] { return (enough = arrivals_.size() >= n) || down_; });
+    return enough;
   }
 
   // After waiting.
